@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 JsonObject: TypeAlias = dict[str, Any]
 
@@ -92,7 +94,12 @@ class Lab(Protocol):
         """Ask for a stop; whether the node has stopped is what ``node`` then says."""
 
     async def console(
-        self, host: str, port: int, commands: Sequence[str], *, timeout: float
+        self,
+        host: str,
+        port: int,
+        commands: Sequence[str],
+        *,
+        timeout: float,  # noqa: ASYNC109 - for each command, which asyncio.timeout can't say
     ) -> list[ConsoleOutput]:
         """Run commands on a VPCS-like console, one after the other.
 
