@@ -1,0 +1,10 @@
+from collections.abc import Iterator
+
+import pytest
+from openai_server import OpenAIServer
+
+
+@pytest.fixture
+def openai_server() -> Iterator[OpenAIServer]:
+    with OpenAIServer() as server:
+        yield server
