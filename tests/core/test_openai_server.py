@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import httpx
@@ -121,6 +122,7 @@ async def test_a_cut_connection_is_an_error(openai_server: OpenAIServer) -> None
 async def test_leaving_early_is_noticed(openai_server: OpenAIServer) -> None:
     openai_server.script(text("one two three").hang(after=1))
     stream = model(openai_server).astream("hello")
+    assert isinstance(stream, AsyncGenerator)
     async for chunk in stream:
         if chunk.content:
             break
@@ -161,6 +163,9 @@ async def test_a_wrong_key_comes_back_in_the_message(openai_server: OpenAIServer
     with pytest.raises(AuthenticationError, match="sk-wrong-0001"):
         await read(openai_server, api_key="sk-wrong-0001")
     assert openai_server.requests == []
+
+
+def test_no_key(openai_server: OpenAIServer) -> None:
     assert httpx.get(f"{openai_server.base_url}/models").status_code == 401
 
 

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from openai_server.strictness import Refused, check
+from openai_server.strictness import RefusedError, check
 from openai_server.turns import (
     Break,
     Chunk,
@@ -57,9 +57,9 @@ class Request:
     def __getitem__(self, key: str) -> Any:
         return self.body.get(key)
 
-    async def left(self, timeout: float = 5) -> bool:
+    async def left(self, seconds: float = 5) -> bool:
         """Waits until the client has closed the stream early."""
-        return await asyncio.to_thread(self.disconnected.wait, timeout)
+        return await asyncio.to_thread(self.disconnected.wait, seconds)
 
 
 Reply = Turn | Failure
@@ -97,8 +97,8 @@ class OpenAIServer:
         """Queued turns that nobody has asked for."""
         return len(self._queue)
 
-    async def wait_for_requests(self, count: int, timeout: float = 5) -> None:
-        deadline = time.monotonic() + timeout
+    async def wait_for_requests(self, count: int, seconds: float = 5) -> None:
+        deadline = time.monotonic() + seconds
         while len(self.requests) < count:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{len(self.requests)} of {count} requests came")
@@ -160,7 +160,7 @@ class OpenAIServer:
         try:
             parsed = json.loads(body.decode())
             check(parsed)
-        except (ValueError, Refused) as problem:
+        except (ValueError, RefusedError) as problem:
             self.refused.append(str(problem))
             refusal = error(400, str(problem), kind="invalid_request_error")
             await _send(writer, 400, refusal.body, refusal.headers)
@@ -253,7 +253,7 @@ async def _wait(step: Pause | Until) -> None:
     if isinstance(step, Pause):
         await asyncio.sleep(step.seconds)
         return
-    while not step.event.is_set():
+    while not step.event.is_set():  # noqa: ASYNC110  the event belongs to another thread
         await asyncio.sleep(0.002)
 
 
