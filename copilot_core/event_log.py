@@ -1,0 +1,149 @@
+"""A run's events as bytes, numbered from 1, for any number of readers.
+
+The log is bounded: past the bound the oldest bytes go, and a reader that still wanted them
+is told so. Nothing is dropped in silence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING, Self
+
+from copilot_core.errors import ChatError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+
+class ReaderTooSlow(Exception):
+    """The log has moved past what this reader would have to read next."""
+
+
+class EventLog:
+    """Encoded events in order. Append and subscribe from one event loop only."""
+
+    def __init__(self, *, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._blocks: deque[bytes] = deque()
+        self._bytes = 0
+        #: The number of the newest event; 0 before the first.
+        self.last = 0
+        #: No event will follow.
+        self.closed = False
+        self._readers: set[Subscription] = set()
+        #: Called when the last reader has left.
+        self.on_abandoned: Callable[[], None] | None = None
+
+    @property
+    def first(self) -> int:
+        """The number of the oldest event that is still here."""
+        return self.last - len(self._blocks) + 1
+
+    @property
+    def readers(self) -> int:
+        """How many read now."""
+        return len(self._readers)
+
+    def append(self, block: bytes) -> None:
+        """Add the next event and wake the readers."""
+        self._blocks.append(block)
+        self._bytes += len(block)
+        self.last += 1
+        while self._bytes > self._max_bytes and len(self._blocks) > 1:
+            self._bytes -= len(self._blocks.popleft())
+        self._wake()
+
+    def close(self) -> None:
+        """Say that the newest event was the last."""
+        self.closed = True
+        self._wake()
+
+    def subscribe(self, after: int = 0) -> Subscription:
+        """A reader that gets the events after number ``after``.
+
+        Raises ChatError ``resync_required`` when the log doesn't hold the next one.
+        """
+        if not self.first - 1 <= after <= self.last:
+            raise ChatError(
+                "resync_required",
+                "The stream can't be continued from there. Read the session's history instead.",
+            )
+        return Subscription(self, after)
+
+    def since(self, after: int) -> bytes:
+        """All events after number ``after``, joined. Raises ReaderTooSlow."""
+        missing = self.last - after
+        if missing > len(self._blocks):
+            raise ReaderTooSlow
+        if missing == 1:
+            return self._blocks[-1]
+        return b"".join(self._blocks[i] for i in range(-missing, 0))
+
+    def join(self, reader: Subscription) -> None:
+        """Count a reader in."""
+        self._readers.add(reader)
+
+    def leave(self, reader: Subscription) -> None:
+        """Count a reader out."""
+        self._readers.discard(reader)
+        if not self._readers and self.on_abandoned is not None:
+            self.on_abandoned()
+
+    def _wake(self) -> None:
+        for reader in self._readers:
+            reader.wake()
+
+
+class Subscription:
+    """One reader of a log. Use it as a context manager; it counts while it is entered."""
+
+    __slots__ = ("_log", "_position", "_waiting")
+
+    def __init__(self, log: EventLog, after: int) -> None:
+        self._log = log
+        self._position = after
+        self._waiting: asyncio.Future[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._log.join(self)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._log.leave(self)
+
+    def wake(self) -> None:
+        """Something has changed in the log."""
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
+
+    async def next(self, seconds: float) -> bytes | None:
+        """All events that wait for this reader, joined; None if none came for ``seconds``.
+
+        Raises StopAsyncIteration after the last event, ReaderTooSlow when the log has moved on.
+        """
+        log = self._log
+        if self._position == log.last:
+            if log.closed:
+                raise StopAsyncIteration
+            loop = asyncio.get_running_loop()
+            self._waiting = waiting = loop.create_future()
+            timer = loop.call_later(seconds, self.wake)
+            try:
+                await waiting
+            finally:
+                timer.cancel()
+                self._waiting = None
+            if self._position == log.last:
+                if log.closed:
+                    raise StopAsyncIteration
+                return None
+        block = log.since(self._position)
+        self._position = log.last
+        return block

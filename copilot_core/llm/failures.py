@@ -1,0 +1,110 @@
+"""What went wrong between us and a model, in the words of the `error` event."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from langchain_core import exceptions as lc
+
+from copilot_core.events import TurnFailed
+
+if TYPE_CHECKING:
+    from copilot_core.events import TurnErrorCode
+
+# The first class that fits decides. The texts are ours: a provider's own may hold the key.
+_KINDS: tuple[tuple[type[Exception], TurnErrorCode, str, bool], ...] = (
+    (
+        lc.ContextOverflowError,
+        "context_window_exceeded",
+        "The conversation is too long for this model. Start a new session or choose a model "
+        "with a larger context window.",
+        False,
+    ),
+    (
+        lc.ModelAuthenticationError,
+        "llm_unauthorized",
+        "The model's server refused the key. Check the API key in the model's configuration.",
+        False,
+    ),
+    (
+        lc.ModelPermissionDeniedError,
+        "llm_unauthorized",
+        "The model's server doesn't allow this key to use the model. Check the key's rights.",
+        False,
+    ),
+    (
+        lc.ModelRateLimitError,
+        "llm_rate_limited",
+        "The model's server asks to slow down. Try again in a moment.",
+        True,
+    ),
+    (
+        lc.ModelNotFoundError,
+        "llm_unavailable",
+        "The model's server doesn't know this model. Check its name and the base URL.",
+        False,
+    ),
+    (
+        lc.ModelTimeoutError,
+        "llm_unavailable",
+        "The model did not answer in time. Try again.",
+        True,
+    ),
+    (
+        lc.ModelInvalidRequestError,
+        "llm_unavailable",
+        "The model's server refused the request as invalid.",
+        False,
+    ),
+    (
+        lc.ModelConnectionError,
+        "llm_unavailable",
+        "The model's server can't be reached. Check that it runs, and the base URL.",
+        True,
+    ),
+    (lc.ModelError, "llm_unavailable", "The model's server failed. Try again.", True),
+    (
+        TimeoutError,
+        "llm_unavailable",
+        "The model fell silent in the middle of its answer. Try again.",
+        True,
+    ),
+)
+
+
+def model_failure(error: Exception, *, streaming: bool) -> TurnFailed:
+    """The event for an exception that a model call raised.
+
+    ``streaming``: the model had begun to answer, so a broken transport means that it was cut
+    off (``upstream_disconnected``) rather than out of reach (``llm_unavailable``).
+    """
+    transport = _is_transport(error)
+    if streaming and transport and not isinstance(error, TimeoutError):
+        return TurnFailed(
+            "upstream_disconnected",
+            "The connection to the model broke in the middle of its answer. Try again.",
+            True,
+        )
+    for kind, code, message, retryable in _KINDS:
+        if isinstance(error, kind):
+            return TurnFailed(code, message, retryable)
+    if transport:
+        return TurnFailed("llm_unavailable", "The model's server can't be reached.", True)
+    module = type(error).__module__.partition(".")[0]
+    if module in {"openai", "langchain_openai"}:
+        return TurnFailed("llm_unavailable", "The model's server failed. Try again.", True)
+    return TurnFailed("internal", "The server failed while it asked the model.", False)
+
+
+def _is_transport(error: BaseException) -> bool:
+    """A broken connection, however deep it is wrapped."""
+    seen: set[int] = set()
+    at: BaseException | None = error
+    while at is not None and id(at) not in seen:
+        seen.add(id(at))
+        if isinstance(at, (ConnectionError, lc.ModelConnectionError)):
+            return True
+        if type(at).__module__.partition(".")[0] in {"httpx", "httpx2", "httpcore", "httpcore2"}:
+            return True
+        at = at.__cause__ or at.__context__
+    return False
