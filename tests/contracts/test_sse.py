@@ -134,7 +134,8 @@ CASES: dict[str, tuple[bytes, list[SseEvent]]] = {
     ),
     "retry: digits only": (
         b"retry: 10\ndata: a\n\nretry: 1x\ndata: b\n\nretry: -1\ndata: c\n\n"
-        b"retry: \xd9\xa1\ndata: d\n\nretry\ndata: e\n\nretry: 0\ndata: f\n\nretry:  5\ndata: g\n\n",
+        b"retry: \xd9\xa1\ndata: d\n\n"
+        b"retry\ndata: e\n\nretry: 0\ndata: f\n\nretry:  5\ndata: g\n\n",
         [
             SseEvent("message", "a", "", 10),
             SseEvent("message", "b", ""),
