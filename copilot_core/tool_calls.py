@@ -25,7 +25,7 @@ from uuid import uuid4
 
 import orjson
 
-from copilot_core.text import without_surrogates
+from copilot_core.text import SurrogateFilter, without_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Iterator
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 #: Up to so many characters of arguments every piece is shown; then every growth by a sixteenth.
 EVERY_PIECE = 1024
+
+CUT_ARGUMENTS = "The arguments were cut off before their end. Make the call again, shorter."
 
 # The reasons, in lower case, for which an answer ends before its author was done.
 _CUT = frozenset({"length", "max_tokens", "content_filter"})
@@ -73,6 +75,21 @@ class FinishedCall:
     def valid(self) -> bool:
         """Whether it may be executed."""
         return self.error is None
+
+
+def finished_call(
+    call_id: str, name: str, arguments: str, error: str | None = None
+) -> FinishedCall:
+    """A call as its author left it. Invalid if there is an ``error``, or if we find one.
+
+    No arguments at all are an empty object (decision A35).
+    """
+    args = _json_object(arguments if arguments.strip() else "{}")
+    if not name:
+        error = "The call names no tool."
+    elif args is None:
+        error = error or "The arguments are not a JSON object. Make the call again with one."
+    return FinishedCall(call_id, name, arguments, None if error else args, error)
 
 
 class ToolCallStreamAccumulator:
@@ -148,17 +165,13 @@ class _Call:
         self.begun = False
         self._pieces: list[str] = []
         self._size = 0
-        self._half = ""
+        self._filter = SurrogateFilter()
         self._shown = -1
         self._checks = 0
 
     def append(self, piece: str) -> None:
         """Take a piece of the arguments, or recognise that it says nothing new."""
-        piece = self._half + piece
-        self._half = ""
-        if piece and "\ud800" <= piece[-1] <= "\udbff":  # its other half comes in the next piece
-            piece, self._half = piece[:-1], piece[-1]
-        piece = without_surrogates(piece)
+        piece = self._filter.feed(piece)
         if self._could_restate(piece):
             again = _json_object(piece)
             if again is not None and again == self._whole():
@@ -201,24 +214,14 @@ class _Call:
 
     def finish(self, cut: bool) -> FinishedCall | None:
         """The call as it ended; None if nothing at all was said of it."""
-        if self._half:
-            self._pieces.append("\ufffd")
-            self._half = ""
+        self._pieces.append(self._filter.rest())
         raw = self._text()
         if not (self.name or self.provider_id or raw.strip()):
             return None
-        if not raw.strip() and not cut:
-            raw += "{}"
-        args = _json_object(raw)
-        if not self.name:
-            error: str | None = "The call names no tool."
-        elif args is not None:
-            error = None
-        elif cut:
-            error = "The arguments were cut off before their end. Make the call again, shorter."
-        else:
-            error = "The arguments are not a JSON object. Make the call again with one."
-        return FinishedCall(self.id, self.name, raw, args if error is None else None, error)
+        if not cut:
+            return finished_call(self.id, self.name, raw if raw.strip() else raw + "{}")
+        closed = _json_object(raw) is not None
+        return finished_call(self.id, self.name, raw, None if closed else CUT_ARGUMENTS)
 
     def _text(self) -> str:
         if len(self._pieces) > 1:
