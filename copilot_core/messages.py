@@ -66,8 +66,6 @@ def user_message(text: str) -> HumanMessage:
         without_surrogates(text),
         id=str(uuid4()),
         additional_kwargs={"created_at": timestamps.now()},
-        id=str(uuid4()),
-        additional_kwargs={"created_at": timestamps.now()},
     )
 
 
