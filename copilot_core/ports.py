@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
+
+    from pydantic import SecretStr
+
+    from copilot_core.llm.config import LlmConfig
 
 JsonObject: TypeAlias = dict[str, Any]
 
@@ -109,3 +114,37 @@ class Lab(Protocol):
 
     async def close(self) -> None:
         """Give back connections. Calling it again changes nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who asks."""
+
+    user_id: str
+    #: The bearer towards GNS3. Lives in memory only.
+    token: SecretStr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project as the gate sees it."""
+
+    project_id: str
+    #: ``opened`` or ``closed``.
+    status: str
+    #: The folder whose ``gns3-copilot/`` holds the project's file.
+    path: Path
+
+
+class ProjectGate(Protocol):
+    """Says which projects an identity may use."""
+
+    async def project(self, project_id: str, identity: Identity) -> Project | None:
+        """The project; None if it is unknown or the identity has no permission on it."""
+
+
+class LlmConfigSource(Protocol):
+    """Says which model a user has configured."""
+
+    async def llm_config(self, user_id: str) -> LlmConfig | None:
+        """The user's model, or None if none is configured."""

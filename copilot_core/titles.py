@@ -10,7 +10,7 @@ _EXCERPT = 500
 
 _THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _PREFIX = re.compile(r"^\W*(?:session\s+)?title\W*[:\-]\s*", re.IGNORECASE)
-_WRAPPING = "\"'`*_#“”‘’«»„ \t"
+_WRAPPING = "\"'`*_#“”‘’«»„ \t"  # noqa: RUF001 - the quotes that models put around titles
 _UNWANTED = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from langchain_core import exceptions as lc
@@ -11,8 +12,13 @@ from copilot_core.events import TurnFailed
 if TYPE_CHECKING:
     from copilot_core.events import TurnErrorCode
 
+    _Row = tuple[type[Exception], TurnErrorCode, str, bool]
+
+# How servers that don't classify it say that the conversation is too long.
+_TOO_LONG = re.compile(r"context.{0,40}(?:exceed|length|size|window)|exceed.{0,60}context", re.I)
+
 # The first class that fits decides. The texts are ours: a provider's own may hold the key.
-_KINDS: tuple[tuple[type[Exception], TurnErrorCode, str, bool], ...] = (
+_KINDS: tuple[_Row, ...] = (
     (
         lc.ContextOverflowError,
         "context_window_exceeded",
@@ -72,12 +78,22 @@ _KINDS: tuple[tuple[type[Exception], TurnErrorCode, str, bool], ...] = (
 )
 
 
+class ModelFailure(Exception):
+    """A model call that failed, as the event that says so."""
+
+    def __init__(self, end: TurnFailed) -> None:
+        super().__init__(end.message)
+        self.end = end
+
+
 def model_failure(error: Exception, *, streaming: bool) -> TurnFailed:
     """The event for an exception that a model call raised.
 
     ``streaming``: the model had begun to answer, so a broken transport means that it was cut
     off (``upstream_disconnected``) rather than out of reach (``llm_unavailable``).
     """
+    if isinstance(error, lc.ModelInvalidRequestError) and _TOO_LONG.search(str(error)):
+        return _failed(_KINDS[0])
     transport = _is_transport(error)
     if streaming and transport and not isinstance(error, TimeoutError):
         return TurnFailed(
@@ -85,15 +101,19 @@ def model_failure(error: Exception, *, streaming: bool) -> TurnFailed:
             "The connection to the model broke in the middle of its answer. Try again.",
             True,
         )
-    for kind, code, message, retryable in _KINDS:
-        if isinstance(error, kind):
-            return TurnFailed(code, message, retryable)
+    for row in _KINDS:
+        if isinstance(error, row[0]):
+            return _failed(row)
     if transport:
         return TurnFailed("llm_unavailable", "The model's server can't be reached.", True)
     module = type(error).__module__.partition(".")[0]
     if module in {"openai", "langchain_openai"}:
         return TurnFailed("llm_unavailable", "The model's server failed. Try again.", True)
     return TurnFailed("internal", "The server failed while it asked the model.", False)
+
+
+def _failed(row: _Row) -> TurnFailed:
+    return TurnFailed(*row[1:])
 
 
 def _is_transport(error: BaseException) -> bool:

@@ -1,0 +1,281 @@
+"""The agent's graph: llm_call → should_continue → tool_node → llm_call … → title_generator_node.
+
+The nodes tell the run what happens by ``TurnContext.emit``, LangGraph's runtime context: it lives
+for one turn and is never stored. What a node returns is the conversation's state.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
+from uuid import uuid4
+
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    AnyMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.runtime import Runtime  # noqa: TC002 - LangGraph reads the nodes' annotations
+
+from copilot_core import events as ev
+from copilot_core.llm.failures import ModelFailure, model_failure
+from copilot_core.messages import (
+    assistant_message,
+    history_for_model,
+    tool_message,
+    unanswered_calls,
+)
+from copilot_core.text import SurrogateFilter, plain_text
+from copilot_core.titles import clean_title, fallback_title, title_prompt
+from copilot_core.tool_calls import ToolCallStreamAccumulator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from langchain_core.language_models import BaseChatModel
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+    from langgraph.graph.state import CompiledStateGraph
+
+    from copilot_core.tools.execution import ToolSet
+
+TITLE_SECONDS = 20.0
+_TITLE_TOKENS = 60
+
+
+class ConversationState(TypedDict):
+    """What LangGraph stores of a session."""
+
+    messages: Annotated[list[AnyMessage], add_messages]
+    conversation_title: str | None
+
+
+@dataclass(slots=True)
+class TurnContext:
+    """What the nodes need for one turn. Holds the caller's secrets, so it is never stored."""
+
+    emit: Callable[[ev.CoreEvent], None]
+    model: BaseChatModel
+    model_name: str
+    system_prompt: str
+    tools: ToolSet
+    #: How often the model may still call tools.
+    tool_steps: int
+    #: Whether a title is wanted: the session has none yet, and no user gave it one.
+    wants_title: bool
+    #: Ids of calls of this session: an id stands for one call.
+    call_ids: set[str] = field(default_factory=set)
+
+
+class ToolStepsUsedUp(Exception):
+    """The model was asked for an answer without tools, and gave none."""
+
+
+def build_graph(
+    checkpointer: BaseCheckpointSaver[Any],
+) -> CompiledStateGraph[ConversationState, TurnContext, ConversationState, ConversationState]:
+    """The graph over the project's file."""
+    return (
+        StateGraph(ConversationState, context_schema=TurnContext)
+        .add_node("llm_call", llm_call)
+        .add_node("tool_node", tool_node)
+        .add_node("title_generator_node", title_generator_node)
+        .add_edge(START, "llm_call")
+        .add_conditional_edges("llm_call", should_continue)
+        .add_edge("tool_node", "llm_call")
+        .add_edge("title_generator_node", END)
+        .compile(checkpointer=checkpointer)
+    )
+
+
+async def llm_call(state: ConversationState, runtime: Runtime[TurnContext]) -> dict[str, Any]:
+    """Ask the model and stream its answer. The last time, without tools (A27)."""
+    turn = runtime.context
+    if not turn.call_ids:
+        turn.call_ids.update(
+            call["id"] or ""
+            for message in state["messages"]
+            if isinstance(message, AIMessage)
+            for call in (*message.tool_calls, *message.invalid_tool_calls)
+        )
+    prompt = [SystemMessage(turn.system_prompt), *history_for_model(state["messages"])]
+    offered = turn.tools.offered if turn.tool_steps > 0 else []
+    last = bool(turn.tools.offered) and not offered
+    try:
+        answer = await _stream_answer(turn, prompt, offered)
+    except ModelFailure as failure:
+        if last:
+            raise ToolStepsUsedUp from failure
+        raise
+    calls = answer.tool_calls or answer.invalid_tool_calls
+    if last and (calls or not answer.content):
+        raise ToolStepsUsedUp
+    if calls:
+        turn.tool_steps -= 1
+    return {"messages": [answer]} if _says_something(answer) else {}
+
+
+async def _stream_answer(
+    turn: TurnContext, prompt: Sequence[AnyMessage], offered: list[dict[str, Any]]
+) -> AIMessage:
+    message_id = str(uuid4())
+    emit = turn.emit
+    calls = ToolCallStreamAccumulator(turn.call_ids)
+    whole, filtered = _Answer(), SurrogateFilter()
+    model = turn.model.bind_tools(offered) if offered else turn.model
+    emit(ev.ModelCallStarted(turn.model_name))
+    try:
+        async with aclosing(model.astream(prompt)) as chunks:  # type: ignore[type-var]  # it is an async generator, annotated as an iterator
+            async for chunk in chunks:
+                whole.take(chunk)
+                if reasoning := _reasoning(chunk):
+                    emit(ev.ReasoningDelta(message_id, reasoning))
+                if text := filtered.feed(plain_text(chunk.content)):
+                    whole.text.append(text)
+                    emit(ev.TextDelta(message_id, text))
+                if chunk.tool_call_chunks or chunk.tool_calls:
+                    for growth in calls.feed(chunk):
+                        emit(
+                            ev.CallDelta(
+                                message_id,
+                                growth.call_id,
+                                growth.name,
+                                growth.arguments,
+                                growth.complete,
+                            )
+                        )
+    except Exception as error:
+        raise ModelFailure(model_failure(error, streaming=whole.begun)) from error
+    if text := filtered.rest():
+        whole.text.append(text)
+        emit(ev.TextDelta(message_id, text))
+    last_growth, finished = calls.finish(whole.finish_reason)
+    for growth in last_growth:
+        emit(
+            ev.CallDelta(message_id, growth.call_id, growth.name, growth.arguments, growth.complete)
+        )
+    turn.call_ids.update(call.id for call in finished)
+    answer = assistant_message(
+        message_id,
+        "".join(whole.text),
+        finished,
+        model=turn.model_name,
+        finish_reason=whole.finish_reason,
+    )
+    emit(
+        ev.ModelCallEnded(
+            turn.model_name,
+            whole.input_tokens,
+            whole.output_tokens,
+            answer if _says_something(answer) else None,
+        )
+    )
+    return answer
+
+
+class _Answer:
+    """What the chunks of one answer say beside its calls."""
+
+    def __init__(self) -> None:
+        self.text: list[str] = []
+        self.begun = False
+        self.finish_reason: str | None = None
+        self.input_tokens: int | None = None
+        self.output_tokens: int | None = None
+
+    def take(self, chunk: AIMessage) -> None:
+        self.begun = True
+        if chunk.response_metadata:
+            self.finish_reason = (
+                chunk.response_metadata.get("finish_reason")
+                or chunk.response_metadata.get("stop_reason")
+                or self.finish_reason
+            )
+        if usage := chunk.usage_metadata:
+            # Repeated whole, or split over chunks: in both cases the most is the call's.
+            self.input_tokens = max(self.input_tokens or 0, usage["input_tokens"])
+            self.output_tokens = max(self.output_tokens or 0, usage["output_tokens"])
+
+
+def _says_something(message: AIMessage) -> bool:
+    return bool(message.content or message.tool_calls or message.invalid_tool_calls)
+
+
+def _reasoning(chunk: AIMessageChunk) -> str:
+    """The model's own reasoning in a chunk, in the two forms that LangChain knows."""
+    text = chunk.additional_kwargs.get("reasoning_content") if chunk.additional_kwargs else None
+    if isinstance(text, str):
+        return text
+    if isinstance(chunk.content, list):
+        blocks = (b for b in chunk.content if isinstance(b, dict))
+        return "".join(
+            str(b.get("reasoning") or b.get("thinking") or "")
+            for b in blocks
+            if b.get("type") in {"reasoning", "thinking"}
+        )
+    return ""
+
+
+def should_continue(
+    state: ConversationState,
+) -> Literal["tool_node", "title_generator_node"]:
+    """Whether the newest message calls tools."""
+    last = state["messages"][-1]
+    if isinstance(last, AIMessage) and (last.tool_calls or last.invalid_tool_calls):
+        return "tool_node"
+    return "title_generator_node"
+
+
+async def tool_node(state: ConversationState, runtime: Runtime[TurnContext]) -> dict[str, Any]:
+    """Answer every call of the newest message, at the same time; answers in order of arrival."""
+    turn = runtime.context
+    message = state["messages"][-1]
+    answers: list[ToolMessage] = []
+
+    async def answer(call_id: str, name: str, args: dict[str, Any] | None, wrong: str) -> None:
+        outcome = await turn.tools.execute(name, args, wrong)
+        told = tool_message(call_id, name, outcome)
+        answers.append(told)
+        turn.emit(
+            ev.ToolEnded(call_id, name, outcome.text, outcome.status, outcome.original_size, told)
+        )
+
+    calls = unanswered_calls(message)
+    for call in calls:
+        turn.emit(ev.ToolStarted(str(message.id), call.id, call.name))
+    async with asyncio.TaskGroup() as group:
+        for call in calls:
+            group.create_task(answer(call.id, call.name, call.args, call.error or ""))
+    return {"messages": answers}
+
+
+async def title_generator_node(
+    state: ConversationState, runtime: Runtime[TurnContext]
+) -> dict[str, Any]:
+    """Give the session a title after its first turn. Counted, never shown (A11, A20)."""
+    turn = runtime.context
+    if not turn.wants_title:
+        return {}
+    question = next((m.text for m in state["messages"] if isinstance(m, HumanMessage)), "")
+    answer = next((m.text for m in reversed(state["messages"]) if isinstance(m, AIMessage)), "")
+    turn.emit(ev.ModelCallStarted(turn.model_name))
+    whole = _Answer()
+    try:
+        async with asyncio.timeout(TITLE_SECONDS):
+            prompt = [HumanMessage(title_prompt(question, answer))]
+            async with aclosing(turn.model.astream(prompt, max_tokens=_TITLE_TOKENS)) as chunks:  # type: ignore[type-var]  # as above
+                async for chunk in chunks:
+                    whole.take(chunk)
+                    whole.text.append(plain_text(chunk.content))
+    except Exception:
+        # A turn whose answer is complete isn't failed by a title.
+        return {"conversation_title": fallback_title(question)}
+    turn.emit(ev.ModelCallEnded(turn.model_name, whole.input_tokens, whole.output_tokens, None))
+    title = clean_title("".join(whole.text)) or fallback_title(question)
+    return {"conversation_title": title}

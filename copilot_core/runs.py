@@ -1,0 +1,246 @@
+"""A run: one turn as a task of its own, whoever reads it.
+
+Readers subscribe to its log. Stopping, counting, storing and the last event all happen in the
+run's task, so that a reader that goes away can't take them along.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+from uuid import uuid4
+
+from copilot_contracts import sse
+from copilot_contracts.violations import ContractViolation, OrderViolation
+from copilot_core import events as ev
+from copilot_core.graph import ToolStepsUsedUp
+from copilot_core.llm.failures import ModelFailure
+from copilot_core.messages import assistant_message, convert_langchain_to_openai
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine
+
+    from copilot_contracts.stream import StreamContract
+    from copilot_core.dialects.base import Dialect
+    from copilot_core.event_log import EventLog, Subscription
+    from copilot_core.ports import JsonObject
+    from copilot_core.turn import TurnRecord
+
+log = logging.getLogger(__name__)
+
+StopReason = ev.AbortReason | Literal["project_closed"]
+
+LIMIT_TEXT = "I have used up the tool calls that one turn may make, and found no final answer."
+_PROJECT_CLOSED = ev.TurnFailed(
+    "project_closed", "The project was closed. Open it to go on.", retryable=False
+)
+_LIMIT_REACHED = ev.TurnFailed(
+    "limit_reached",
+    "The tool calls that one turn may make are used up. Ask for less at once.",
+    retryable=False,
+)
+_BROKEN = ev.TurnFailed(
+    "contract_violation",
+    "The server was about to send something that breaks its own contract, and stopped.",
+    retryable=False,
+)
+_INTERNAL = ev.TurnFailed("internal", "The server failed while it worked on this.", retryable=True)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResult:
+    """A turn that has ended."""
+
+    end: ev.TurnEnd
+    #: As ``OpenAIMessage``, the user's first.
+    messages: list[JsonObject]
+    #: As ``TokenUsage``.
+    usage: JsonObject
+
+
+class Run:
+    """One turn of one session. Make it, then ``start`` it."""
+
+    def __init__(
+        self,
+        *,
+        session_id: str,
+        user_id: str,
+        model: str,
+        record: TurnRecord,
+        dialect: Dialect,
+        contract: StreamContract,
+        log: EventLog,
+        stop_seconds: float,
+        grace_seconds: float | None,
+    ) -> None:
+        self.run_id = uuid4().hex[:16]
+        self.session_id = session_id
+        self.user_id = user_id
+        self.record = record
+        self._model = model
+        self._dialect = dialect
+        self._contract = contract
+        self._stream = contract.open()
+        self._log = log
+        self._stop_seconds = stop_seconds
+        self._grace_seconds = grace_seconds
+        beat = dialect.heartbeat()
+        #: What says "still here": bytes outside the numbered log.
+        self.heartbeat = sse.comment("keepalive") if beat is None else contract.encode_anytime(beat)
+        self._stopped: ev.TurnEnd | None = None
+        self._given_up = asyncio.get_running_loop().create_future()
+        self._broken = False
+        self._work: asyncio.Task[None] | None = None
+        self._main: asyncio.Task[TurnResult] | None = None
+        self._grace: asyncio.TimerHandle | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the last event is in the log."""
+        return self._log.closed
+
+    def start(
+        self,
+        work: Coroutine[None, None, None],
+        store: Callable[[ev.TurnEnd], Awaitable[None]],
+    ) -> None:
+        """Begin. ``work`` drives the graph; ``store`` is awaited before the last event is sent."""
+        self._work = asyncio.create_task(work, name=f"turn {self.run_id}")
+        self._main = asyncio.create_task(self._run(self._work, store), name=f"run {self.run_id}")
+        self._log.on_abandoned = self._abandoned
+        self._abandoned()
+
+    def subscribe(self, after: int = 0) -> Subscription:
+        """A reader of the events after number ``after``. Raises ChatError ``resync_required``."""
+        return self._log.subscribe(after)
+
+    async def wait(self) -> TurnResult:
+        """The turn's end. The caller counts as a reader while it waits."""
+        async with self._log.subscribe(self._log.last):
+            return await self._result()
+
+    async def stop(self, reason: StopReason) -> None:
+        """End the turn before its time, and wait until it has ended and is stored."""
+        self._cancel(_PROJECT_CLOSED if reason == "project_closed" else ev.TurnAborted(reason))
+        await self._result()
+
+    async def _result(self) -> TurnResult:
+        if self._main is None:
+            raise RuntimeError("The run wasn't started.")
+        return await asyncio.shield(self._main)
+
+    # -- said by the graph's nodes -----------------------------------------------------
+
+    def emit(self, event: ev.CoreEvent) -> None:
+        """Count an event and put it on the wire. Never raises: a violation ends the turn."""
+        if self._log.closed or self._broken:
+            return
+        self.record.take(event)
+        self._send(event)
+
+    def _send(self, event: ev.CoreEvent) -> None:
+        try:
+            for data in self._dialect.events(event):
+                event_id = f"{self.run_id}:{self._log.last + 1}"
+                self._log.append(self._stream.encode(data, event_id))
+        except (ContractViolation, OrderViolation) as violation:
+            log.error("a turn was stopped by a violation: %s", violation)
+            self._broken = True
+            self._cancel(_BROKEN)
+
+    # -- the end -----------------------------------------------------------------------
+
+    async def _run(
+        self, work: asyncio.Task[None], store: Callable[[ev.TurnEnd], Awaitable[None]]
+    ) -> TurnResult:
+        end = await self._outcome(work)
+        if self._grace is not None:
+            self._grace.cancel()
+        for event in self.record.interrupted(self._model):
+            self._send(event)
+            self.record.take(event)
+        if end == _LIMIT_REACHED:
+            self._say_limit()
+        try:
+            await store(end)
+        except Exception:
+            log.exception("a turn could not be stored")
+            end = _INTERNAL
+        self._finish(end)
+        return TurnResult(end, convert_langchain_to_openai(self.record.messages), self._usage())
+
+    async def _outcome(self, work: asyncio.Task[None]) -> ev.TurnEnd:
+        try:
+            await asyncio.wait({work, self._given_up}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            # The event loop is being closed around us.
+            self._cancel(ev.TurnAborted("shutdown"))
+            await asyncio.wait({work}, timeout=self._stop_seconds)
+        if not work.done():
+            log.error("a turn didn't stop within %g seconds", self._stop_seconds)
+        if not work.done() or work.cancelled():
+            return self._stopped or ev.TurnAborted("shutdown")
+        error = work.exception()
+        if error is None:
+            return ev.TurnDone()
+        match error:
+            case _ if self._stopped is not None:
+                return self._stopped
+            case ModelFailure():
+                log.warning("the model failed: %s", error.end.code)
+                return error.end
+            case ToolStepsUsedUp():
+                return _LIMIT_REACHED
+            case _:
+                log.error("a turn failed", exc_info=error)
+                return _INTERNAL
+
+    def _say_limit(self) -> None:
+        message = assistant_message(str(uuid4()), LIMIT_TEXT, model=self._model)
+        self._send(ev.TextDelta(str(message.id), LIMIT_TEXT))
+        self.record.messages.append(message)
+
+    def _finish(self, end: ev.TurnEnd) -> None:
+        was_broken = self._broken
+        self._send(end)
+        if not self._stream.ended and self._broken:
+            # The broken event may have left a pair open, which forbids a normal end.
+            self._stream = self._contract.open()
+            self._send(end if was_broken else _BROKEN)
+        self._log.close()
+
+    def _usage(self) -> JsonObject:
+        told = [m for m in self.record.models.values() if m.input_tokens is not None]
+        inputs = sum(m.input_tokens or 0 for m in told) if told else None
+        outputs = sum(m.output_tokens or 0 for m in told) if told else None
+        return {
+            "llm_calls": sum(m.llm_calls for m in self.record.models.values()),
+            "input_tokens": inputs,
+            "output_tokens": outputs,
+            "total_tokens": None if inputs is None or outputs is None else inputs + outputs,
+        }
+
+    def _cancel(self, end: ev.TurnEnd) -> None:
+        if self._stopped is None and self._work is not None and not self._work.done():
+            self._stopped = end
+            self._work.cancel()
+            asyncio.get_running_loop().call_later(self._stop_seconds, self._give_up)
+
+    def _give_up(self) -> None:
+        if not self._given_up.done():
+            self._given_up.set_result(None)
+
+    def _abandoned(self) -> None:
+        """Nobody reads any more: after a grace, stop (A32)."""
+        if self._grace_seconds is None or self._log.closed:
+            return
+        if self._grace is not None:
+            self._grace.cancel()
+        self._grace = asyncio.get_running_loop().call_later(self._grace_seconds, self._grace_over)
+
+    def _grace_over(self) -> None:
+        if self._log.readers == 0:
+            self._cancel(ev.TurnAborted("disconnected"))

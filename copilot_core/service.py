@@ -1,0 +1,360 @@
+"""The agent of one project (chat-api.md, AgentService)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from copilot_core import events as ev
+from copilot_core.context import set_current_jwt_token, set_current_llm_config
+from copilot_core.errors import ChatError
+from copilot_core.event_log import EventLog
+from copilot_core.graph import TurnContext, build_graph
+from copilot_core.llm.openai import chat_model
+from copilot_core.messages import convert_langchain_to_openai, user_message
+from copilot_core.prompt import SYSTEM_PROMPT
+from copilot_core.runs import Run
+from copilot_core.tools.base import ToolContext
+from copilot_core.tools.execution import ToolSet
+from copilot_core.turn import TurnRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.runnables import RunnableConfig
+
+    from copilot_contracts.stream import StreamContract
+    from copilot_core.dialects.base import Dialect
+    from copilot_core.llm.config import LlmConfig
+    from copilot_core.ports import Identity, JsonObject
+    from copilot_core.runs import StopReason
+    from copilot_core.storage import ProjectStore
+    from copilot_core.tools.base import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class CoreSettings:
+    """Bounds of the agent core. Times in seconds, sizes in bytes."""
+
+    tool_timeout: float = 120.0
+    max_tool_output: int = 16 * 1024
+    #: How much of a turn a reader can be behind, or come back for.
+    max_log: int = 8 * 1024 * 1024
+    #: How long a turn can still be read after its end.
+    keep_log: float = 60.0
+    #: How long a turn goes on when nobody reads it; None: to its end.
+    grace: float | None = 10.0
+    #: How long a turn that is stopped may take to stop.
+    stop_seconds: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class SurfaceVoice:
+    """How a turn speaks on one surface."""
+
+    contract: StreamContract
+    #: Makes the dialect for a session.
+    dialect: Callable[[str], Dialect]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a user asks."""
+
+    message: str
+    session_id: str | None = None
+    #: Overrides of the user's settings, for this turn.
+    temperature: float | None = None
+    max_tokens: int | None = None
+
+
+class AgentService:
+    """Sessions and turns of one project, in the project's own file.
+
+    Sessions run side by side, one turn each at a time. That is kept in this process's memory:
+    one process serves a project. Made by ``ProjectAgentManager``.
+    """
+
+    def __init__(
+        self,
+        project_id: str,
+        store: ProjectStore,
+        *,
+        tools: Sequence[Tool],
+        voices: dict[str, SurfaceVoice],
+        settings: CoreSettings,
+        model: Callable[[LlmConfig], BaseChatModel] = chat_model,
+    ) -> None:
+        self.project_id = project_id
+        self._store = store
+        self._graph = build_graph(store.saver)
+        self._tools = tools
+        self._voices = voices
+        self._settings = settings
+        self._model = model
+        #: The newest run of each session, until its log is dropped.
+        self._runs: dict[str, Run] = {}
+        self._deleting: set[str] = set()
+        self._closed = False
+
+    # -- turns -------------------------------------------------------------------------
+
+    async def stream_chat(
+        self, turn: Turn, *, identity: Identity, llm: LlmConfig, surface: str = "gns3-chat"
+    ) -> Run:
+        """Start a turn. It runs on its own; read it by ``subscribe`` or ``wait``.
+
+        Raises ChatError: ``session_not_found`` for somebody else's session, ``session_busy``
+        while its turn runs, ``project_not_opened`` after ``close``.
+        """
+        self._refuse_when_closed()
+        voice = self._voices[surface]
+        session_id = turn.session_id or str(uuid4())
+        await self._store.sessions.get_or_create(session_id, identity.user_id, self.project_id)
+        wants_title = await self._store.sessions.wants_title(session_id, identity.user_id)
+        # From here to the claim nothing is awaited: two turns can't both pass.
+        self._refuse_when_closed()
+        if self._is_busy(session_id):
+            raise ChatError(
+                "session_busy", "The session is at work. Wait for its answer, or stop it."
+            )
+        record = TurnRecord(user_message(turn.message), cumulative=llm.usage == "cumulative")
+        run = Run(
+            session_id=session_id,
+            user_id=identity.user_id,
+            model=llm.model,
+            record=record,
+            dialect=voice.dialect(session_id),
+            contract=voice.contract,
+            log=EventLog(max_bytes=self._settings.max_log),
+            stop_seconds=self._settings.stop_seconds,
+            grace_seconds=self._settings.grace,
+        )
+        self._runs[session_id] = run
+        run.start(
+            self._work(run, turn, identity, llm, voice, wants_title=wants_title),
+            lambda end: self._store_turn(run, turn, end),
+        )
+        return run
+
+    async def _work(
+        self,
+        run: Run,
+        turn: Turn,
+        identity: Identity,
+        llm: LlmConfig,
+        voice: SurfaceVoice,
+        *,
+        wants_title: bool,
+    ) -> None:
+        """Drive the graph through one turn. Runs in the turn's own task and context."""
+        llm = _overridden(llm, turn)
+        set_current_jwt_token(identity.token)
+        set_current_llm_config(llm)
+        context = TurnContext(
+            emit=run.emit,
+            model=await asyncio.to_thread(self._model, llm),
+            model_name=llm.model,
+            system_prompt=SYSTEM_PROMPT,
+            tools=ToolSet(
+                self._tools,
+                voice.contract.surface,
+                voice.contract.gate,
+                ToolContext(self.project_id, identity),
+                mode=llm.copilot_mode,
+                timeout=self._settings.tool_timeout,
+                max_output=self._settings.max_tool_output,
+            ),
+            tool_steps=llm.tool_steps,
+            wants_title=wants_title,
+        )
+        async for update in self._graph.astream(
+            {"messages": [run.record.user_message]},
+            self._config(run),
+            context=context,
+            stream_mode="updates",
+            durability="exit",
+        ):
+            titled = update.get("title_generator_node") or {}
+            run.record.title = titled.get("conversation_title") or run.record.title
+
+    def _config(self, run: Run) -> RunnableConfig:
+        """LangGraph's configuration: identifiers only, because it is stored."""
+        return {
+            "configurable": {"thread_id": run.session_id, "project_id": self.project_id},
+            "metadata": {"user_id": run.user_id},
+            "recursion_limit": 1000,
+        }
+
+    async def _store_turn(self, run: Run, turn: Turn, end: ev.TurnEnd) -> None:
+        """Store what the turn amounts to, however it ended (A13, A14)."""
+        self._forget_later(run)
+        if end == ev.TurnAborted("deleted"):
+            return
+        record = run.record
+        if not isinstance(end, ev.TurnDone):
+            await self._graph.aupdate_state(
+                self._config(run), {"messages": record.messages}, as_node="title_generator_node"
+            )
+        await self._store.prune(run.session_id)
+        await self._store.sessions.record_turn(
+            run.session_id,
+            run.user_id,
+            record,
+            status=_status(end),
+            temperature=turn.temperature,
+            max_tokens=turn.max_tokens,
+        )
+
+    def _forget_later(self, run: Run) -> None:
+        def forget() -> None:
+            if self._runs.get(run.session_id) is run:
+                del self._runs[run.session_id]
+
+        asyncio.get_running_loop().call_later(self._settings.keep_log, forget)
+
+    async def find_run(
+        self, session_id: str, user_id: str, run_id: str | None = None
+    ) -> Run | None:
+        """The run to read: the one that is named, while its log is kept; else one that runs.
+
+        Raises ChatError ``session_not_found``; ``resync_required`` for a run that isn't kept.
+        """
+        await self._own(session_id, user_id)
+        run = self._runs.get(session_id)
+        if run_id is None:
+            return run if run is not None and not run.ended else None
+        if run is None or run.run_id != run_id:
+            raise ChatError(
+                "resync_required",
+                "That turn can't be read any more. Read the session's history instead.",
+            )
+        return run
+
+    async def abort(self, session_id: str, user_id: str) -> None:
+        """Stop the session's turn and wait until it is stored. Nothing happens without one."""
+        await self._own(session_id, user_id)
+        await self._stop(session_id, "user")
+
+    def _is_busy(self, session_id: str) -> bool:
+        run = self._runs.get(session_id)
+        return session_id in self._deleting or (run is not None and not run.ended)
+
+    async def _stop(self, session_id: str, reason: StopReason) -> None:
+        run = self._runs.get(session_id)
+        if run is not None and not run.ended:
+            await run.stop(reason)
+
+    # -- sessions ----------------------------------------------------------------------
+
+    async def get_history(
+        self, session_id: str, user_id: str, *, limit: int = 100, before: str | None = None
+    ) -> JsonObject:
+        """The newest messages as ``ConversationHistory``, oldest first (A21).
+
+        Raises ChatError ``session_not_found``; ``invalid_request`` for an unknown ``before``.
+        """
+        session = await self._own(session_id, user_id)
+        stored = await self._store.messages(session_id)
+        messages = [
+            message
+            for message in convert_langchain_to_openai(stored, undated=session["created_at"])
+            if message["role"] != "system"
+        ]
+        end = len(messages)
+        if before is not None:
+            end = next((i for i, m in enumerate(messages) if m["id"] == before), -1)
+            if end < 0:
+                raise ChatError("invalid_request", "`before` is no message of this session.")
+        start = max(0, end - limit)
+        return {
+            "thread_id": session_id,
+            "title": session["title"],
+            "messages": messages[start:end],
+            "created_at": session["created_at"],
+            "updated_at": session["updated_at"],
+            "llm_calls": session["llm_calls_count"],
+            "has_more": start > 0,
+        }
+
+    async def list_sessions(
+        self, user_id: str, *, limit: int = 100, offset: int = 0, q: str | None = None
+    ) -> list[JsonObject]:
+        """The user's sessions as ``ChatSession``: pinned first, then the newest."""
+        self._refuse_when_closed()
+        return await self._store.sessions.list_sessions(
+            user_id, self.project_id, limit=limit, offset=offset, q=q
+        )
+
+    async def rename_session(self, session_id: str, user_id: str, title: str) -> JsonObject:
+        """Give a session a title for good (A20). Raises ChatError ``session_not_found``."""
+        self._refuse_when_closed()
+        return await self._store.sessions.rename_session(
+            session_id, user_id, self.project_id, title.strip()
+        )
+
+    async def pin_session(self, session_id: str, user_id: str, pinned: bool) -> JsonObject:
+        """Pin or unpin. Raises ChatError ``session_not_found``."""
+        self._refuse_when_closed()
+        return await self._store.sessions.pin_session(
+            session_id, user_id, self.project_id, pinned=pinned
+        )
+
+    async def delete_session(self, session_id: str, user_id: str) -> None:
+        """Stop the session's turn, then delete all that is stored of it (A16)."""
+        await self._own(session_id, user_id)
+        self._deleting.add(session_id)
+        try:
+            await self._stop(session_id, "deleted")
+            self._runs.pop(session_id, None)
+            await self._store.sessions.delete_session(session_id, user_id, self.project_id)
+        finally:
+            self._deleting.discard(session_id)
+
+    async def delete_all_sessions(self) -> None:
+        """Delete every session of the project, as the project is being deleted."""
+        await self._stop_all("deleted")
+        await self._store.sessions.delete_all_sessions(self.project_id)
+
+    async def close(self, reason: StopReason = "shutdown") -> None:
+        """Stop all turns, store them, and give back the file. Bounded by ``stop_seconds``."""
+        if self._closed:
+            return
+        self._closed = True
+        await self._stop_all(reason)
+        await self._store.close()
+
+    async def _stop_all(self, reason: StopReason) -> None:
+        await asyncio.gather(*(self._stop(session_id, reason) for session_id in list(self._runs)))
+
+    async def _own(self, session_id: str, user_id: str) -> JsonObject:
+        """The user's session. Raises ChatError ``session_not_found``, somebody else's alike."""
+        self._refuse_when_closed()
+        return await self._store.sessions.get_session_by_thread(
+            session_id, user_id, self.project_id
+        )
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise ChatError("project_not_opened", "The project is being closed.")
+
+
+def _overridden(llm: LlmConfig, turn: Turn) -> LlmConfig:
+    if turn.temperature is not None:
+        llm = replace(llm, temperature=turn.temperature)
+    if turn.max_tokens is not None:
+        llm = replace(llm, max_tokens=turn.max_tokens)
+    return llm
+
+
+def _status(end: ev.TurnEnd) -> str:
+    match end:
+        case ev.TurnDone():
+            return "done"
+        case ev.TurnFailed():
+            return "error"
+        case _:
+            return "abort"

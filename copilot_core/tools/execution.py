@@ -1,0 +1,155 @@
+"""Runs the tools that a model calls: checked arguments in, a checked and bounded text out."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from copilot_contracts.violations import ContractViolation
+from copilot_core.tools.output import tool_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from copilot_contracts.gate import Gate
+    from copilot_contracts.registry import Surface
+    from copilot_core.events import ToolStatus
+    from copilot_core.ports import JsonObject
+    from copilot_core.tools.base import Tool, ToolContext
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """What a call is answered with."""
+
+    #: Strict JSON or plain text, capped.
+    text: str
+    status: ToolStatus
+    #: The whole output's size in bytes when ``text`` is only a part of it, else None.
+    original_size: int | None
+
+
+class ToolSet:
+    """The tools of one turn: what is offered to the model, and what is executed for it.
+
+    A tool that the copilot's mode doesn't have is neither offered nor executed.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        surface: Surface,
+        gate: Gate,
+        context: ToolContext,
+        *,
+        mode: str,
+        timeout: float,
+        max_output: int,
+    ) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._surface = surface
+        self._gate = gate
+        self._context = context
+        self._mode = mode
+        self._timeout = timeout
+        self._max_output = max_output
+        #: In OpenAI's form, for ``bind_tools``.
+        self.offered: list[dict[str, Any]] = [
+            _offer(tool, surface) for tool in self._tools.values() if mode in tool.modes
+        ]
+
+    async def execute(self, name: str, args: JsonObject | None, wrong: str = "") -> ToolOutcome:
+        """Run one call. Never raises, but for cancellation.
+
+        ``args`` is None, and ``wrong`` says why, for a call whose arguments aren't a JSON object.
+        """
+        tool = self._tools.get(name)
+        if tool is None:
+            known = ", ".join(sorted(t for t in self._tools if self._mode in self._tools[t].modes))
+            return self._refused(f"There is no tool of that name. The tools are: {known}.")
+        if self._mode not in tool.modes:
+            return self._refused(f"The tool isn't allowed in the mode {self._mode}.", "blocked")
+        if args is None:
+            return self._refused(wrong or "The arguments are not a JSON object.")
+        contract = self._surface.contract("tool_arguments", name)
+        violation = contract.violation(args)
+        if violation is not None:
+            return self._refused(f"The arguments don't fit: {violation.sentence}")
+        for injected in _injected(contract.schema):
+            given, own = args.get(injected), getattr(self._context, injected)
+            if given not in {None, "", own}:
+                return self._refused(
+                    f"Only the current {injected}, {own}, can be reached.", "blocked"
+                )
+            args = {**args, injected: own}
+        return await self._run(tool, args)
+
+    async def _run(self, tool: Tool, args: JsonObject) -> ToolOutcome:
+        try:
+            async with asyncio.timeout(self._timeout):
+                result = await tool.run(args, self._context)
+            self._gate.check(self._surface.contract("tool_return", tool.name), result)
+        except TimeoutError:
+            return self._refused(f"The tool did not answer within {self._timeout:g} seconds.")
+        except ContractViolation as violation:
+            log.error("tool result breaks its contract: %s", violation)
+            return self._refused("The tool's result broke its contract and was not used.")
+        except Exception as error:
+            # The text of an unforeseen exception may hold a secret or a path.
+            log.exception("tool failed", extra={"tool": tool.name})
+            return self._refused(f"The tool failed ({type(error).__name__}).")
+        text, size = tool_text(result, max_bytes=self._max_output)
+        return ToolOutcome(text, "error" if _nothing_done(result) else "success", size)
+
+    def _refused(self, reason: str, status: ToolStatus = "error") -> ToolOutcome:
+        text, size = tool_text({"error": reason}, max_bytes=self._max_output)
+        return ToolOutcome(text, status, size)
+
+
+def _nothing_done(result: JsonObject | str) -> bool:
+    """An error object, or a report of several things of which none was done."""
+    if isinstance(result, str):
+        return False
+    return "error" in result or (bool(result.get("failed")) and not result.get("successful"))
+
+
+def _injected(schema: JsonObject) -> list[str]:
+    """Arguments that the turn fills in: accepted from a model, not offered to it."""
+    properties: JsonObject = schema.get("properties", {})
+    return [name for name, part in properties.items() if part.get("x-injected")]
+
+
+def _offer(tool: Tool, surface: Surface) -> dict[str, Any]:
+    """A tool as a model is told of it: its argument contract without what we fill in."""
+    schema = deepcopy(surface.contract("tool_arguments", tool.name).bundled())
+    for name in _injected(schema):
+        del schema["properties"][name]
+    return {
+        "type": "function",
+        "function": {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": _plain(schema),
+        },
+    }
+
+
+def _plain(schema: Any) -> Any:
+    """Without what a model doesn't need: titles, examples, our own keywords."""
+    if isinstance(schema, list):
+        return [_plain(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    dropped = {"$schema", "title", "examples"}
+    return {
+        key: {name: _plain(part) for name, part in value.items()}
+        if key in {"properties", "$defs"}
+        else _plain(value)
+        for key, value in schema.items()
+        if key not in dropped and not key.startswith("x-")
+    }
