@@ -45,7 +45,7 @@ _MODULES = {
     "verify_stream": "recording",
 }
 
-__all__ = sorted(_MODULES)  # noqa: PLE0605  (one list, not two)
+__all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> Any:

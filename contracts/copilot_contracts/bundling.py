@@ -142,7 +142,7 @@ def _check_expansion(path: str, schema: dict[str, Any]) -> None:
 
 
 def _refs(schema: dict[str, Any], pointer: str) -> Iterator[tuple[str, str | None]]:
-    """Every schema in the one at `pointer`: the way to it, and where its ref leads if it has one."""
+    """Every schema in the one at `pointer`: the way to it, and where its ref leads, if anywhere."""
     part = at_pointer(schema, pointer)
     if isinstance(part, dict) and "$defs" in part:
         part = {key: value for key, value in part.items() if key != "$defs"}

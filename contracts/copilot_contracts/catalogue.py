@@ -208,7 +208,10 @@ def _list(read: Callable[[Any], _T]) -> Callable[[list[Any]], tuple[_T, ...]]:
     return lambda values: tuple(read(value) for value in values)
 
 
-_COMMON = {"deprecated": _reader(Deprecation, {}), "produced_by": tuple}
+_COMMON: dict[str, Callable[[Any], Any]] = {
+    "deprecated": _reader(Deprecation, {}),
+    "produced_by": tuple,
+}
 _ORDER_PARTS: dict[str, Callable[[Any], Any]] = {
     "first": tuple,
     "last": tuple,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .schema_files import at_pointer, escape
+from .schema_files import at_pointer, escape, merged
 from .strict_json import json_type
 
 if TYPE_CHECKING:
@@ -32,21 +32,22 @@ def explain(schema: Mapping[str, Any], errors: "Iterable[ValidationError]") -> E
         kind = error.kind
         contexts: list[list[ValidationError]] | None = getattr(kind, "context", None)
         pointer = pointer_text(schema, error.instance_path)
-        got = json_type(error.instance)
+        value: Any = error.instance
+        got = json_type(value)
         if contexts is None or kind.name not in ("anyOf", "oneOf"):
             return pointer, kind.name, _expected(schema, error), got
         if not all(contexts):  # a oneOf that several branches take
             return pointer, kind.name, "exactly one of the union's branches", got
         union = at_pointer(schema, "".join(f"/{escape(str(t))}" for t in error.schema_path))
-        branches = [_resolved(schema, branch) for branch in union]
-        chosen = _meant(branches, error.instance)
+        branches = [merged(schema, branch) for branch in union]
+        chosen = _meant(branches, value)
         if isinstance(chosen, int):
             error = contexts[chosen][0]
             continue
         tag, rule, expected = chosen
         if tag is not None:
             pointer += f"/{escape(tag)}"
-            got = json_type(error.instance[tag])
+            got = json_type(value[tag])
         return pointer, rule, expected, got
 
 
@@ -74,30 +75,13 @@ def _declares(schema: Any, key: str) -> bool:
     return any(_declares(part, key) for part in schema)
 
 
-def _resolved(root: Mapping[str, Any], schema: Any) -> dict[str, Any]:
-    """A branch with its refs followed and the parts of its `allOf` merged."""
-    merged: dict[str, Any] = {}
-    parts = [schema]
-    while parts:
-        part = parts.pop(0)
-        if not isinstance(part, dict):
-            continue
-        if "$ref" in part:
-            parts.append(at_pointer(root, part["$ref"][1:]))
-        parts.extend(part.get("allOf", ()))
-        properties = {**merged.get("properties", {}), **part.get("properties", {})}
-        required = [*merged.get("required", ()), *part.get("required", ())]
-        merged = {**part, **merged, "properties": properties, "required": required}
-    return merged
-
-
 def _meant(branches: list[dict[str, Any]], value: Any) -> int | tuple[str | None, str, str]:
     """The branch that the value names; else what would have named one: tag, rule, expected."""
     fitting = [i for i, b in enumerate(branches) if _may_be(b, value)]
     if len(fitting) == 1:
         return fitting[0]
     if not fitting:
-        types = {name for branch in branches for name in _types(branch)}
+        types = {name for branch in branches for name in branch["types"]}
         return None, "type", " or ".join(sorted(types))
     if not isinstance(value, dict):
         return fitting[0]
@@ -119,19 +103,8 @@ def _meant(branches: list[dict[str, Any]], value: Any) -> int | tuple[str | None
     return fitting[0]
 
 
-def _types(branch: Mapping[str, Any]) -> list[str]:
-    types = branch.get("type", [])
-    if types:
-        return [types] if isinstance(types, str) else list(types)
-    if "const" in branch:
-        return [json_type(branch["const"])]
-    if "enum" in branch:
-        return sorted({json_type(value) for value in branch["enum"]})
-    return ["object"] if branch["properties"] or branch["required"] else []
-
-
 def _may_be(branch: Mapping[str, Any], value: Any) -> bool:
-    types = _types(branch)
+    types = branch["types"]
     got = json_type(value)
     return not types or got in types or ("number" in types and got == "integer")
 
@@ -158,21 +131,14 @@ def _own_keys(branches: list[dict[str, Any]], fitting: list[int], index: int) ->
     return [key for key in branches[index]["required"] if key not in others]
 
 
-def _listed(names: Iterable[str]) -> str:
-    names = list(names)
-    more = len(names) - _MAX_SHOWN
-    return ", ".join(f'"{name}"' for name in names[:_MAX_SHOWN]) + (
-        f" and {more} more" if more > 0 else ""
-    )
-
-
-def _one_of(values: Iterable[Any]) -> str:
-    shown = list(
-        dict.fromkeys(repr(value) if type(value) is not str else f'"{value}"' for value in values)
-    )
+def _listed(names: Iterable[object]) -> str:
+    shown = list(dict.fromkeys(f'"{n}"' if type(n) is str else repr(n) for n in names))
     more = len(shown) - _MAX_SHOWN
-    listed = ", ".join(shown[:_MAX_SHOWN]) + (f" and {more} more" if more > 0 else "")
-    return listed if len(shown) == 1 else f"one of {listed}"
+    return ", ".join(shown[:_MAX_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _one_of(values: list[Any]) -> str:
+    return _listed(values) if len(values) == 1 else f"one of {_listed(values)}"
 
 
 def _expected(schema: Mapping[str, Any], error: "ValidationError") -> str:
@@ -193,11 +159,11 @@ def _expected(schema: Mapping[str, Any], error: "ValidationError") -> str:
         case "pattern":
             return f"a string that matches {kind.pattern:.100}"
         case "minLength" | "maxLength":
-            return f"{_bound(kind)} characters"
+            return _bound(kind, "character")
         case "minItems" | "maxItems":
-            return f"{_bound(kind)} items"
+            return _bound(kind, "item")
         case "minProperties" | "maxProperties":
-            return f"{_bound(kind)} keys"
+            return _bound(kind, "key")
         case "minimum":
             return f"a number from {kind.limit}"
         case "maximum":
@@ -216,8 +182,9 @@ def _expected(schema: Mapping[str, Any], error: "ValidationError") -> str:
             return f"what `{rule}` says"
 
 
-def _bound(kind: Any) -> str:
-    return f"at {'least' if kind.name.startswith('min') else 'most'} {kind.limit}"
+def _bound(kind: Any, thing: str) -> str:
+    side = "least" if kind.name.startswith("min") else "most"
+    return f"at {side} {kind.limit} {thing}{'' if kind.limit == 1 else 's'}"
 
 
 def _undeclared(schema: Mapping[str, Any], keys: list[str]) -> str:

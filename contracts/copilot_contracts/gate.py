@@ -24,7 +24,7 @@ _ALWAYS_ENFORCED = ("tool_return", "mcp_return")
 
 
 class Gate:
-    """Checks values against contracts under one policy. `counts` is by (surface, kind, name, rule)."""
+    """Checks values against contracts under one policy."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Gate:
             raise ValueError(f"policy is one of {', '.join(get_args(Policy))}, not {policy!r:.40}.")
         self.policy: Policy = policy
         self.validates = policy != "off"
-        #: How often which rule was broken.
+        #: How often which rule was broken: by surface, kind, name (empty when unknown) and rule.
         self.counts: Counter[tuple[str, str, str, str]] = Counter()
         self._on_violation = on_violation
 
@@ -43,16 +43,14 @@ class Gate:
         """Raises ContractViolation, or reports it, as the policy says."""
         if contract.status == "placeholder":
             self.refuse(contract.placeholder(value))
-        violation: ContractViolation | None
         if not is_strict(value):
             self.refuse(contract.not_json(value))
         always = contract.kind in _ALWAYS_ENFORCED
-        if self.validates or always:
-            violation = contract.violation(value)
-            if violation is not None:
-                if always:
-                    self.refuse(violation)
-                self.judge(violation)
+        violation = contract.violation(value) if always or self.validates else None
+        if violation is not None:
+            if always:
+                self.refuse(violation)
+            self.judge(violation)
 
     def encode(self, contract: Contract, value: Any) -> bytes:
         """The value, checked, as strict UTF-8 JSON."""
@@ -75,7 +73,9 @@ class Gate:
         if isinstance(violation, OrderViolation):
             key = (violation.surface, "order", violation.event or "", violation.rule)
         else:
-            key = (violation.surface, violation.kind, violation.name, violation.rule)
+            # A name that nothing declares must not grow the counter.
+            name = "" if violation.rule == "UNKNOWN_EVENT" else violation.name
+            key = (violation.surface, violation.kind, name, violation.rule)
         self.counts[key] += 1
         if self._on_violation is not None:
             try:

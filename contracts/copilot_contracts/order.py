@@ -5,14 +5,13 @@ What needs no key (first, last, anytime, blocks) is a table: state x event -> st
 events it concerns.
 """
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from .catalogue import Catalogue, Order
 from .violations import OrderViolation
 
-__all__ = ["MAX_KEYS", "OrderRules", "OrderState", "order_problems"]
+__all__ = ["MAX_KEYS", "OrderRules", "OrderState", "tokens"]
 
 #: Keys that one stream remembers in each keyed rule. A turn has far fewer calls; past it the
 #: stream breaks rule `KEYS` rather than grow without bound.
@@ -88,7 +87,7 @@ class OrderRules:
         steps: dict[str, list[_Step]] = {}
 
         def add(event: str, role: _Role, key: str, final: str | None = None) -> None:
-            step = _Step(len(self.lanes), role, _tokens(key), _tokens(final) if final else ())
+            step = _Step(len(self.lanes), role, tokens(key), tokens(final) if final else ())
             steps.setdefault(event, []).append(step)
 
         for pair in order.pairs:
@@ -261,14 +260,8 @@ class OrderState:
         )
 
 
-def order_problems(
-    catalogue: Catalogue, schemas: Mapping[str, Mapping[str, Any]]
-) -> Iterator[tuple[str, str]]:
-    """Rules that can't be meant: where in the catalogue, and why. `schemas`: by event, bundled."""
-    return iter(())
-
-
-def _tokens(pointer: str) -> tuple[str, ...]:
+def tokens(pointer: str) -> tuple[str, ...]:
+    """The keys of a JSON pointer (RFC 6901)."""
     return tuple(t.replace("~1", "/").replace("~0", "~") for t in pointer.split("/")[1:])
 
 

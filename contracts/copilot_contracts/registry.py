@@ -1,6 +1,5 @@
 """Surfaces and their contracts, from the installed package or from any folder."""
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
@@ -9,11 +8,12 @@ from typing import Any, Literal, cast
 
 import orjson
 
-from .bundling import bundle
 from .catalogue import Catalogue, Status
-from .explain import explain, pointer_text
-from .order import OrderRules, order_problems
-from .schema_files import SchemaFiles, at_pointer
+from .compiled import CompiledSchema, fingerprint
+from .explain import pointer_text
+from .order import OrderRules
+from .order_check import order_problems
+from .schema_files import SchemaFiles
 from .strict_json import find_flaw, is_strict, json_type, repair
 from .violations import (
     ContractViolation,
@@ -38,9 +38,6 @@ Kind = Literal[
     "model",
 ]
 
-#: Of one compiled regular expression, in bytes; the engine runs in linear time.
-_REGEX_SIZE = 1024 * 1024
-
 
 def schemas_folder() -> Path:
     """The schemas shipped in the package; in a checkout, the repository's."""
@@ -49,24 +46,11 @@ def schemas_folder() -> Path:
     return shipped if shipped.is_dir() else here.parents[1] / "schemas"
 
 
-def fingerprint(document: Any) -> str:
-    """`sha256:` and the hash of the document as canonical JSON (keys sorted, no spaces)."""
-    canonical = orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
-    return f"sha256:{hashlib.sha256(canonical).hexdigest()}"
-
-
 class Contract:
     """One schema and what the catalogue says of it."""
 
     def __init__(
-        self,
-        files: SchemaFiles,
-        path: str,
-        *,
-        surface: str,
-        kind: Kind,
-        name: str,
-        status: Status,
+        self, compiled: CompiledSchema, *, surface: str, kind: Kind, name: str, status: Status
     ) -> None:
         self.surface = surface
         self.kind: Kind = kind
@@ -74,25 +58,24 @@ class Contract:
         self.name = name
         self.status: Status = status
         #: The schema's file.
-        self.path = files.root / path
+        self.path = compiled.path
         #: The schema as written, with its refs.
-        self.schema: Mapping[str, Any] = files.schema(path)
-        self._bundle = bundle(files, path)
-        self._validator = _compiled(path, self._bundle)
+        self.schema = compiled.schema
         #: Whether a strict JSON value without surrogates keeps the contract; the hot path.
-        self.accepts = self._validator.is_valid
+        self.accepts = compiled.accepts
+        self._compiled = compiled
 
     def __repr__(self) -> str:
         return f"<Contract {self.surface} {self.kind} {self.name}>"
 
     def bundled(self) -> dict[str, Any]:
         """The schema in one document: refs lead into its `$defs`. A fresh copy."""
-        return cast("dict[str, Any]", orjson.loads(orjson.dumps(self._bundle)))
+        return cast("dict[str, Any]", orjson.loads(orjson.dumps(self._compiled.bundle)))
 
-    @cached_property
+    @property
     def fingerprint(self) -> str:
         """Changes when the bundled schema does, and only then."""
-        return fingerprint(self._bundle)
+        return self._compiled.fingerprint
 
     def violation(self, value: Any) -> ContractViolation | None:
         """What is wrong with the value, or None. Lone surrogates count as replaced."""
@@ -109,14 +92,12 @@ class Contract:
         """The violation of a value that isn't strict JSON."""
         flaw = find_flaw(value)
         assert flaw is not None
-        pointer = pointer_text(self._bundle, flaw.path)
+        pointer = pointer_text(self._compiled.bundle, flaw.path)
         return NotJson(**self._said(pointer, flaw.rule, flaw.expected, flaw.got))
 
     def explained(self, value: Any) -> ContractViolation:
         """The violation of a strict value that the contract doesn't accept."""
-        return ContractViolation(
-            **self._said(*explain(self._bundle, self._validator.iter_errors(value)))
-        )
+        return ContractViolation(**self._said(*self._compiled.explain(value)))
 
     def placeholder(self, value: Any) -> ContractViolation:
         """The violation of any value, while the contract is a placeholder."""
@@ -151,17 +132,17 @@ class Surface:
         self._document = document
         self._contracts: dict[tuple[Kind, str], Contract] = {}
         problems: list[SurfaceProblem] = []
+        compiled: dict[str, CompiledSchema] = {}
         for kind, name, status, pointer, schema in _entries(self.catalogue):
             try:
-                if not (self.folder / schema).is_file():
-                    raise SurfaceError.at(path, pointer, f"there is no file {schema}.")
+                if schema not in compiled:
+                    if not (self.folder / schema).exists():
+                        raise SurfaceError.at(path, pointer, f"there is no file {schema}.")
+                    compiled[schema] = CompiledSchema(
+                        files, f"{folder}/{schema}" if folder else schema
+                    )
                 self._contracts[kind, name] = Contract(
-                    files,
-                    f"{folder}/{schema}" if folder else schema,
-                    surface=self.name,
-                    kind=kind,
-                    name=name,
-                    status=status,
+                    compiled[schema], surface=self.name, kind=kind, name=name, status=status
                 )
             except SurfaceError as error:
                 problems += [p for p in error.problems if p not in problems]
@@ -194,7 +175,7 @@ class Surface:
         except KeyError:
             there = ", ".join(n for k, n in self._contracts if k == kind) or "none"
             raise UnknownContract(
-                f"The surface {self.name} has no {kind} {name!r:.80} with a schema. There are: {there}."
+                f"{self.name} has no {kind} {name!r:.80} with a schema. There are: {there}."
             ) from None
 
     def contracts(self) -> Iterator[Contract]:
@@ -241,7 +222,7 @@ class Registry:
                     raise SurfaceError.at(
                         f"{folder}/surface.json",
                         "/name",
-                        f"the surface {surface.name} is in {surfaces[surface.name].folder} already.",
+                        f"{surface.name} is in {surfaces[surface.name].folder.name} already.",
                     )
                 surfaces[surface.name] = surface
             except SurfaceError as error:
@@ -286,30 +267,13 @@ def _entries(catalogue: Catalogue) -> Iterator[tuple[Kind, str, Status, str, str
         yield "model", name, "active", f"/models/{name}/schema", model.schema
 
 
-def _compiled(path: str, schema: dict[str, Any]) -> Any:
-    import jsonschema_rs
-
-    try:
-        return jsonschema_rs.Draft202012Validator(
-            schema,
-            validate_formats=False,
-            pattern_options=jsonschema_rs.RegexOptions(size_limit=_REGEX_SIZE),
-            mask="[value]",
-            offline=True,
-        )
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
-        raise SurfaceError.at(path, "", f"the schema can't be used: {error.message:.300}") from None
-
-
 @cache
-def _catalogue_contract() -> tuple[Any, dict[str, Any]]:
-    files = SchemaFiles(schemas_folder())
-    schema = files.schema("surface.schema.json")
-    return _compiled("surface.schema.json", schema), schema
+def _catalogue_schema() -> CompiledSchema:
+    return CompiledSchema(SchemaFiles(schemas_folder()), "surface.schema.json")
 
 
 def _check_catalogue(path: str, document: dict[str, Any]) -> None:
-    validator, schema = _catalogue_contract()
-    if not validator.is_valid(document):
-        pointer, rule, expected, got = explain(schema, validator.iter_errors(document))
+    schema = _catalogue_schema()
+    if not schema.accepts(document):
+        pointer, rule, expected, got = schema.explain(document)
         raise SurfaceError.at(path, pointer, f"expected {expected}, got {got} ({rule}).")

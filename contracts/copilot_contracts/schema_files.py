@@ -6,14 +6,24 @@ network, no absolute path, no link out, no file that is not a file.
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote
 
+from .strict_json import json_type
 from .violations import SurfaceError
 
-__all__ = ["DIALECT", "MAX_FILE_BYTES", "SchemaFiles", "Target", "at_pointer", "subschemas"]
+__all__ = [
+    "DIALECT",
+    "MAX_FILE_BYTES",
+    "SchemaFiles",
+    "Target",
+    "at_pointer",
+    "escape",
+    "merged",
+    "subschemas",
+]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 MAX_FILE_BYTES = 1024 * 1024
@@ -27,9 +37,18 @@ Target = tuple[str, str]
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _ONE = (
-    "items contains additionalProperties propertyNames if then else not "
-    "unevaluatedItems unevaluatedProperties contentSchema"
-).split()
+    "items",
+    "contains",
+    "additionalProperties",
+    "propertyNames",
+    "if",
+    "then",
+    "else",
+    "not",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "contentSchema",
+)
 _LIST = ("allOf", "anyOf", "oneOf", "prefixItems")
 _MAP = ("properties", "patternProperties", "dependentSchemas", "$defs")
 #: Keywords that move a schema's base or name a place in other ways than by path.
@@ -68,6 +87,41 @@ def at_pointer(document: Any, pointer: str) -> Any:
         else:
             raise LookupError(pointer)
     return document
+
+
+def merged(root: Mapping[str, Any], schema: Any) -> dict[str, Any]:
+    """One schema of a bundle with its refs followed and the parts of its `allOf` put together.
+
+    Always has `properties`, `required`, and `types`: the JSON types it allows, empty for any.
+    """
+    result: dict[str, Any] = {}
+    properties: dict[str, Any] = {}
+    required: list[str] = []
+    parts = [schema]
+    while parts:
+        part = parts.pop(0)
+        if not isinstance(part, dict):
+            continue
+        if "$ref" in part:
+            parts.append(at_pointer(root, part["$ref"][1:]))
+        parts.extend(part.get("allOf", ()))
+        properties = {**part.get("properties", {}), **properties}
+        required += part.get("required", ())
+        result = {**part, **result}
+    result |= {"properties": properties, "required": required}
+    result["types"] = _types(result)
+    return result
+
+
+def _types(schema: Mapping[str, Any]) -> tuple[str, ...]:
+    types = schema.get("type", ())
+    if types:
+        return (types,) if isinstance(types, str) else tuple(types)
+    if "const" in schema:
+        return (json_type(schema["const"]),)
+    if "enum" in schema:
+        return tuple(sorted({json_type(value) for value in schema["enum"]}))
+    return ("object",) if schema["properties"] or schema["required"] else ()
 
 
 class SchemaFiles:

@@ -69,7 +69,7 @@ class StreamContract:
         return cast("str", name), data
 
     def encoded(self, name: str, data: Any) -> tuple[bytes, Any]:
-        """An event's data, checked for shape, as JSON; and the data as sent (surrogates replaced)."""
+        """An event's data after its shape was checked: as JSON, and as it was sent (repaired)."""
         contract = self._events[name]
         if not is_strict(data):
             self.gate.refuse(contract.not_json(data))

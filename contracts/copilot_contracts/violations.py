@@ -41,15 +41,15 @@ class SurfaceError(Exception):
         return cls([SurfaceProblem(path, pointer, message)])
 
 
-class UnknownSurface(LookupError):  # noqa: N818  (a public name; reads as what it is)
+class UnknownSurface(LookupError):
     """There is no surface of that name. The message names those there are."""
 
 
-class UnknownContract(LookupError):  # noqa: N818  (a public name; reads as what it is)
+class UnknownContract(LookupError):
     """The surface has no such contract. The message names those there are."""
 
 
-class ContractViolation(Exception):  # noqa: N818  (the field's word for it)
+class ContractViolation(Exception):
     """A value breaks its contract. Carries where and which rule, never the value."""
 
     def __init__(
@@ -90,7 +90,7 @@ class NotJson(ContractViolation):
     """
 
 
-class OrderViolation(Exception):  # noqa: N818  (the field's word for it)
+class OrderViolation(Exception):
     """An event came where its surface's order rules don't allow it, or the end didn't come."""
 
     def __init__(

@@ -1,0 +1,134 @@
+"""Order rules that can't be meant: found when the surface is loaded, each with its place."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .catalogue import Catalogue, Order
+from .order import tokens
+from .schema_files import merged
+
+__all__ = ["order_problems"]
+
+Problem = tuple[str, str]
+
+
+def order_problems(
+    catalogue: Catalogue, schemas: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Problem]:
+    """Where in the catalogue (JSON pointer), and what is wrong. `schemas`: by event, bundled."""
+    order = catalogue.order
+    if order is None:
+        return
+    known = True
+    for pointer, name in _named(order):
+        if name not in catalogue.events:
+            known = False
+            there = ", ".join(catalogue.events) or "none"
+            yield pointer, f"there is no event {name!r:.80}. There are: {there}."
+    if known:
+        yield from _overlaps(order)
+        for pointer, event, place, want in _pointers(order):
+            if event in schemas:
+                yield from ((pointer, why) for why in _pointer_faults(schemas[event], place, want))
+
+
+def _named(order: Order) -> Iterator[Problem]:
+    """Every event that a rule names, and where."""
+    for part in ("first", "last", "anytime"):
+        for index, name in enumerate(getattr(order, part)):
+            yield f"/order/{part}/{index}", name
+    for index, pair in enumerate(order.pairs):
+        at = f"/order/pairs/{index}"
+        yield f"{at}/start", pair.start
+        yield f"{at}/end", pair.end
+        for place, name in enumerate(pair.inside):
+            yield f"{at}/inside/{place}", name
+    for index, repeat in enumerate(order.repeats):
+        yield f"/order/repeats/{index}/event", repeat.event
+        if repeat.then is not None:
+            yield f"/order/repeats/{index}/then/event", repeat.then.event
+    for index, count in enumerate(order.counts):
+        yield f"/order/counts/{index}/event", count.event
+
+
+def _overlaps(order: Order) -> Iterator[Problem]:
+    """Events with two roles that contradict each other."""
+    places = list(_named(order))
+    ends = {name for part in (order.first, order.last, order.anytime) for name in part}
+    edge = Counter(name for part in (order.first, order.last, order.anytime) for name in part)
+    bounds = Counter(name for pair in order.pairs for name in (pair.start, pair.end))
+    inside = Counter(name for pair in order.pairs for name in pair.inside)
+    blocks = {n for pair in order.pairs if pair.key is None for n in (pair.start, pair.end)}
+    growing = Counter(repeat.event for repeat in order.repeats)
+    counted = Counter(count.event for count in order.counts)
+    for pointer, name in places:
+        part = pointer.split("/")[2]
+        if part in ("first", "last", "anytime"):
+            if edge[name] > 1:
+                yield pointer, f"{name} has more than one of the roles first, last and anytime."
+        elif part == "counts":
+            if name in order.anytime:
+                yield pointer, f"{name} may come at any time, outside the stream: it can't count."
+            if counted[name] > 1:
+                yield pointer, f"{name} is counted twice."
+        elif name in ends:
+            yield pointer, f"{name} is first, last or anytime already: it can be nothing else."
+        elif part == "pairs" and "/inside/" in pointer:
+            if inside[name] > 1 or name in blocks:
+                yield pointer, f"{name} belongs to more than one block."
+        elif part == "pairs" and bounds[name] > 1:
+            yield pointer, f"{name} starts or ends more than one pair."
+        elif pointer.endswith("/event") and "/then/" not in pointer and growing[name] > 1:
+            yield pointer, f"{name} has more than one repeat rule."
+    for index, repeat in enumerate(order.repeats):
+        if repeat.then is not None and repeat.then.event == repeat.event:
+            yield f"/order/repeats/{index}/then/event", f"{repeat.event} can't follow itself."
+
+
+def _pointers(order: Order) -> Iterator[tuple[str, str, str, str]]:
+    """Every pointer into an event: where it stands, the event, the pointer, what must be there."""
+    for index, pair in enumerate(order.pairs):
+        if pair.key is not None:
+            for event in (pair.start, pair.end):
+                yield f"/order/pairs/{index}/key", event, pair.key, "key"
+    for index, repeat in enumerate(order.repeats):
+        at = f"/order/repeats/{index}"
+        yield f"{at}/key", repeat.event, repeat.key, "key"
+        yield f"{at}/final", repeat.event, repeat.final, "final"
+        if repeat.then is not None:
+            yield f"{at}/then/key", repeat.then.event, repeat.then.key, "key"
+    for index, count in enumerate(order.counts):
+        yield f"/order/counts/{index}/key", count.event, count.key, "count"
+
+
+_ALLOWED = {
+    "key": ({"string", "integer"}, "a string or an integer"),
+    "final": ({"boolean"}, "true or false"),
+    "count": ({"integer"}, "an integer"),
+}
+
+
+def _pointer_faults(root: Mapping[str, Any], pointer: str, want: str) -> Iterator[str]:
+    """Why a pointer into an event of this schema can't do what the rule wants of it."""
+    open_ = [(root, tokens(pointer))]
+    while open_:
+        schema, way = open_.pop()
+        part = merged(root, schema)
+        branches = part.get("anyOf") or part.get("oneOf")
+        if branches and (way and way[0] not in part["properties"]):
+            open_ += [(branch, way) for branch in branches]
+        elif way:
+            if way[0] not in part["properties"]:
+                yield f"{pointer} leads to nothing: the event declares no {way[0]!r:.80} there."
+                return
+            if want != "final" and way[0] not in part["required"]:
+                yield f"{pointer} leads to something optional: a rule needs it in every event."
+                return
+            open_.append((part["properties"][way[0]], way[1:]))
+        else:
+            allowed, words = _ALLOWED[want]
+            types = set(part["types"])
+            if not types or not types <= allowed:
+                yield f"{pointer} must lead to {words}, and the schema allows something else."
+                return
