@@ -1,0 +1,250 @@
+"""The command `serve`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from copilot_adapters.cli.model import LocalModel  # noqa: TC001 - Typer reads the annotations
+from copilot_adapters.cli.outcome import INTERNAL, WRONG_USAGE, CommandError, needs
+
+if TYPE_CHECKING:
+    from copilot_adapters.starlette.llm import ServerLlm
+
+#: For a model that we know nothing of.
+_TOOL_STEPS = 6
+#: Seconds for a reader to come back (A32).
+_DISCONNECT_GRACE = 10.0
+_URL, _MODEL, _KEY = "COPILOT_LLM_BASE_URL", "COPILOT_LLM_MODEL", "COPILOT_LLM_API_KEY"
+
+
+class Validation(StrEnum):
+    """What happens to an event or answer of ours that breaks its contract."""
+
+    ENFORCE = "enforce"
+    REPORT = "report"
+    OFF = "off"
+
+
+class OnDisconnect(StrEnum):
+    """What becomes of a turn whose last reader has left."""
+
+    STOP = "stop"
+    CONTINUE = "continue"
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command(epilog="Example: copilot-contracts serve --model 0.5b --port 8000")(serve)
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="Where to listen.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")
+    ] = 8000,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Where conversations are kept.", show_default="in your data folder"),
+    ] = None,
+    jwt_secret_file: Annotated[
+        Path | None,
+        typer.Option(help="Users log in with HS256 tokens, claim `sub`. Without: one local user."),
+    ] = None,
+    llm_base_url: Annotated[
+        str | None, typer.Option(help=f"An OpenAI-compatible endpoint; or in {_URL}.")
+    ] = None,
+    llm_model: Annotated[
+        str | None, typer.Option(help=f"Its model; or in {_MODEL}. A key only in {_KEY}.")
+    ] = None,
+    model: Annotated[
+        LocalModel | None, typer.Option(help="A local model; fetched first if need be.")
+    ] = None,
+    model_file: Annotated[
+        Path | None, typer.Option(help="Any GGUF file as the local model.")
+    ] = None,
+    validation: Annotated[
+        Validation, typer.Option(help="What becomes of an event of ours that breaks its contract.")
+    ] = Validation.REPORT,
+    heartbeat: Annotated[
+        float, typer.Option(min=0.05, max=3600, help="Seconds of silence before a heartbeat.")
+    ] = 15.0,
+    on_disconnect: Annotated[
+        OnDisconnect, typer.Option(help="What becomes of a turn whose last reader has left.")
+    ] = OnDisconnect.STOP,
+    grace: Annotated[
+        float, typer.Option(min=1, max=3600, help="Seconds to end in, once told to.")
+    ] = 10.0,
+    log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
+) -> None:
+    """Serve the chat API and a page, with a small lab to try it on."""
+    with needs("server"):
+        from copilot_adapters.starlette import logs, server
+        from copilot_adapters.starlette.app import AppSettings, create_app
+        from copilot_adapters.starlette.endpoint import ChatSettings
+        from copilot_adapters.starlette.identity import (
+            JwtAuthenticator,
+            SecretFileError,
+            is_loopback,
+        )
+
+    if log_level not in ("debug", "info", "warning", "error"):
+        raise typer.BadParameter("debug, info, warning or error", param_hint="--log-level")
+    authenticator = None
+    if jwt_secret_file is not None:
+        try:
+            authenticator = JwtAuthenticator.from_file(jwt_secret_file)
+        except SecretFileError as error:
+            raise CommandError(str(error), WRONG_USAGE) from error
+    elif not is_loopback(host):
+        raise CommandError(
+            f"Without --jwt-secret-file there are no logins, so this server listens on loopback "
+            f"only, not on {host}.",
+            WRONG_USAGE,
+        )
+    key = os.environ.pop(_KEY, "")  # not for child processes
+    logs.configure(terminal=sys.stderr.isatty(), level=log_level, secrets=[key] if key else [])
+    llm = _llm(llm_base_url, llm_model, key, model, model_file)
+    app = create_app(
+        AppSettings(
+            data=_data(data),
+            llm=llm,
+            authenticator=authenticator,
+            validation=validation.value,
+            chat=ChatSettings(heartbeat=heartbeat),
+            disconnect_grace=_DISCONNECT_GRACE if on_disconnect is OnDisconnect.STOP else None,
+            stop_seconds=min(5.0, grace / 4),
+        )
+    )
+    try:
+        listening = server.listen(host, port)
+    except OSError as error:
+        raise CommandError(
+            f"{host}, port {port}, can't be listened on: {error.strerror}.", WRONG_USAGE
+        ) from error
+    address = _address(host, listening.getsockname()[1])
+    token = "" if authenticator is None else " -H 'Authorization: Bearer TOKEN'"
+    if not server.run(app, listening, grace=grace, started=lambda: _greet(address, token)):
+        raise CommandError("The server couldn't start; the log above says why.", INTERNAL)
+
+
+def _address(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _greet(address: str, token: str) -> None:
+    from copilot_adapters.embedded_lab import EMBEDDED_PROJECT_ID
+
+    typer.echo(f"Page: {address}/projects/{EMBEDDED_PROJECT_ID}")
+    typer.echo(
+        f"Or:   curl -N {address}/v3/projects/{EMBEDDED_PROJECT_ID}/chat/stream{token} "
+        "-H 'Content-Type: application/json' "
+        """-d '{"message": "which hosts are in this lab?"}'"""
+    )
+    sys.stdout.flush()
+
+
+def _data(given: Path | None) -> Path:
+    """The folder for conversations: only its owner may look into one that is made here."""
+    base = os.environ.get("XDG_DATA_HOME")
+    home = (Path(base) if base else Path.home() / ".local" / "share") / "copilot-contracts"
+    folder = (given or home).absolute()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandError(
+            f"The data folder {folder} can't be made: {error.strerror}.", WRONG_USAGE
+        ) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise CommandError(f"The data folder {folder} can't be written to.", WRONG_USAGE)
+    return folder
+
+
+def _llm(
+    base_url: str | None,
+    name: str | None,
+    key: str,
+    model: LocalModel | None,
+    model_file: Path | None,
+) -> ServerLlm:
+    """The model: what the command line says, else the environment, else one that was fetched."""
+    from copilot_adapters.starlette.llm import NOT_CONFIGURED, NoLlm
+
+    local = model is not None or model_file is not None
+    if (model and model_file) or (local and (base_url or name)):
+        raise CommandError(
+            "Choose one: --llm-base-url with --llm-model, --model, or --model-file.", WRONG_USAGE
+        )
+    if not local:
+        base_url = base_url or os.environ.get(_URL) or None
+        name = name or os.environ.get(_MODEL) or None
+        if base_url or name:
+            return _endpoint(base_url, name, key)
+    found = _local(model, model_file)
+    if found is None:
+        print(NOT_CONFIGURED, file=sys.stderr)
+        return NoLlm()
+    return found
+
+
+def _endpoint(base_url: str | None, name: str | None, key: str) -> ServerLlm:
+    from urllib.parse import urlsplit
+
+    from pydantic import SecretStr
+
+    from copilot_adapters.starlette.llm import OneLlm
+    from copilot_core.llm.config import LlmConfig
+
+    with needs("openai"):
+        import langchain_openai  # noqa: F401 - to say now that it isn't there
+    if not name:
+        raise CommandError(f"--llm-base-url needs --llm-model (or {_MODEL}).", WRONG_USAGE)
+    if base_url:
+        try:
+            parts = urlsplit(base_url)
+            fine = parts.scheme in ("http", "https") and bool(parts.hostname)
+        except ValueError:
+            fine = False
+        if not fine:  # not shown: it may hold a password
+            raise CommandError("--llm-base-url must look like https://host/v1.", WRONG_USAGE)
+    elif not key:
+        raise CommandError(
+            f"--llm-model needs --llm-base-url (or {_URL}), or a key in {_KEY} for OpenAI's own "
+            "endpoint.",
+            WRONG_USAGE,
+        )
+    return OneLlm(LlmConfig(model=name, base_url=base_url, api_key=SecretStr(key) if key else None))
+
+
+def _local(model: LocalModel | None, file: Path | None) -> ServerLlm | None:
+    """A local model; None where none was asked for and none is in the cache."""
+    from importlib.util import find_spec
+
+    from copilot_adapters.cli.model import fetch_with_progress
+    from copilot_adapters.local_model import MODELS, LocalModelServer, cached
+
+    wanted = model.value if model else None
+    there = find_spec("xllamacpp") is not None
+    if wanted is None and file is None:
+        wanted = next((name for name in MODELS if cached(name)), None) if there else None
+        if wanted is None:
+            return None
+    if not there:
+        raise CommandError(
+            "A local model needs the extra `local-model`: "
+            "pip install 'copilot-contracts[local-model]'",
+            WRONG_USAGE,
+        )
+    from copilot_adapters.starlette.llm import LocalLlm
+
+    if file is None:
+        assert wanted is not None
+        path = cached(wanted) or fetch_with_progress(wanted)
+        return LocalLlm(LocalModelServer(path), tool_steps=MODELS[wanted].tool_steps)
+    if not file.is_file():
+        raise CommandError(f"There is no file {file}.", WRONG_USAGE)
+    return LocalLlm(LocalModelServer(file), tool_steps=_TOOL_STEPS)

@@ -1,0 +1,127 @@
+"""uvicorn, so that it ends: turns first, then their readers, then the process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import threading
+from typing import TYPE_CHECKING
+
+import structlog
+import uvicorn
+
+from copilot_adapters.starlette.problems import ProblemError, problem_response, request_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from starlette.applications import Starlette
+    from starlette.types import Receive, Scope, Send
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+_log = structlog.get_logger(__name__)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """The listening socket; port 0 takes a free one. Raises OSError."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family)
+
+
+def run(
+    app: Starlette, listening: socket.socket, *, grace: float, started: Callable[[], None]
+) -> bool:
+    """Serves until SIGTERM or SIGINT; then no turn and no reader lives longer than `grace`.
+
+    `started` is called when requests are answered. False: the app couldn't start; the log says
+    why.
+    """
+    door = _Door(app)
+    config = uvicorn.Config(
+        door,
+        lifespan="on",
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+    )
+    server = _Server(config, door, grace, started)
+    try:
+        asyncio.run(server.serve(sockets=[listening]))
+    except SystemExit:  # how uvicorn says that the lifespan failed
+        return False
+    return True
+
+
+class _Door:
+    """The app, until it is shut: then who still comes over an open connection gets a 503."""
+
+    def __init__(self, app: Starlette) -> None:
+        self.app = app
+        self.shut = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.shut and scope["type"] == "http":
+            problem = ProblemError("internal", "The server is shutting down.", status=503)
+            await problem_response(problem, request_id(scope))(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+
+class _Server(uvicorn.Server):
+    def __init__(
+        self, config: uvicorn.Config, door: _Door, grace: float, started: Callable[[], None]
+    ) -> None:
+        super().__init__(config)
+        self._door = door
+        self._grace = grace
+        self._when_started = started
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """As uvicorn, but the signal isn't raised again at the end: we end with code 0."""
+        before = {number: signal.signal(number, self.handle_exit) for number in _SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if not self.should_exit:
+            self._when_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Nobody new; every turn gets its terminal event, which ends its readers; then uvicorn's
+        own way out, with what is left of the grace."""
+        _end_anyway(self._grace)
+        deadline = asyncio.get_running_loop().time() + self._grace
+        for server in self.servers:
+            server.close()
+        self._door.shut = True
+        try:
+            async with asyncio.timeout(self._grace / 2):
+                await self._door.app.state.agents.close_all()
+        except TimeoutError:
+            _log.error("turns didn't end in time", seconds=self._grace / 2)
+        left = deadline - asyncio.get_running_loop().time()
+        self.config.timeout_graceful_shutdown = max(1, int(left / 2))
+        await super().shutdown(sockets)
+
+
+def _end_anyway(seconds: float) -> None:
+    """Whatever hangs, the process ends; with code 5, because that is a fault of ours."""
+
+    def end() -> None:
+        _log.error("the server didn't end in time", seconds=seconds)
+        os._exit(5)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
