@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
-import socket
 import uuid
 from ipaddress import IPv4Interface
 from typing import TYPE_CHECKING, Self
 
 import uvicorn
 
+from copilot_adapters.embedded_lab.console import bound_socket
 from copilot_adapters.embedded_lab.project import SWITCH, VPCS, Port, Project
 from copilot_adapters.embedded_lab.rest import create_app
 from copilot_adapters.embedded_lab.vpcs import IpConfig
@@ -65,7 +65,8 @@ class EmbeddedLab:
             starting.push_async_callback(project.release)
             _build(project)
             await project.start(list(project.nodes.values()))
-            listening = starting.enter_context(socket.create_server((self._host, self._port)))
+            listening = starting.enter_context(bound_socket(self._host, self._port))
+            listening.listen()
             self._port = listening.getsockname()[1]
             server = _Server(
                 uvicorn.Config(
