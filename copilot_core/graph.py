@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict
 from uuid import uuid4
 
 from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
     AnyMessage,
+    BaseMessage,
     HumanMessage,
     SystemMessage,
     ToolMessage,
@@ -53,7 +54,7 @@ class ConversationState(TypedDict):
     """What LangGraph stores of a session."""
 
     messages: Annotated[list[AnyMessage], add_messages]
-    conversation_title: str | None
+    conversation_title: NotRequired[str | None]
 
 
 @dataclass(slots=True)
@@ -122,7 +123,7 @@ async def llm_call(state: ConversationState, runtime: Runtime[TurnContext]) -> d
 
 
 async def _stream_answer(
-    turn: TurnContext, prompt: Sequence[AnyMessage], offered: list[dict[str, Any]]
+    turn: TurnContext, prompt: Sequence[BaseMessage], offered: list[dict[str, Any]]
 ) -> AIMessage:
     message_id = str(uuid4())
     emit = turn.emit
@@ -139,7 +140,7 @@ async def _stream_answer(
                 if text := filtered.feed(plain_text(chunk.content)):
                     whole.text.append(text)
                     emit(ev.TextDelta(message_id, text))
-                if chunk.tool_call_chunks or chunk.tool_calls:
+                if _calls(chunk):
                     for growth in calls.feed(chunk):
                         emit(
                             ev.CallDelta(
@@ -207,7 +208,14 @@ def _says_something(message: AIMessage) -> bool:
     return bool(message.content or message.tool_calls or message.invalid_tool_calls)
 
 
-def _reasoning(chunk: AIMessageChunk) -> str:
+def _calls(chunk: AIMessage) -> bool:
+    """Whether a chunk, or a message sent whole, says something of calls."""
+    if isinstance(chunk, AIMessageChunk):
+        return bool(chunk.tool_call_chunks)
+    return bool(chunk.tool_calls or chunk.invalid_tool_calls)
+
+
+def _reasoning(chunk: AIMessage) -> str:
     """The model's own reasoning in a chunk, in the two forms that LangChain knows."""
     text = chunk.additional_kwargs.get("reasoning_content") if chunk.additional_kwargs else None
     if isinstance(text, str):

@@ -11,7 +11,7 @@ from copilot_core import events as ev
 from copilot_core.context import set_current_jwt_token, set_current_llm_config
 from copilot_core.errors import ChatError
 from copilot_core.event_log import EventLog
-from copilot_core.graph import TurnContext, build_graph
+from copilot_core.graph import ConversationState, TurnContext, build_graph
 from copilot_core.llm.openai import chat_model
 from copilot_core.messages import convert_langchain_to_openai, user_message
 from copilot_core.prompt import SYSTEM_PROMPT
@@ -113,8 +113,10 @@ class AgentService:
         self._refuse_when_closed()
         voice = self._voices[surface]
         session_id = turn.session_id or str(uuid4())
-        await self._store.sessions.get_or_create(session_id, identity.user_id, self.project_id)
-        wants_title = await self._store.sessions.wants_title(session_id, identity.user_id)
+        await self._store.sessions.create_session(session_id, identity.user_id, self.project_id)
+        wants_title = await self._store.sessions.wants_title(
+            session_id, identity.user_id, self.project_id
+        )
         # From here to the claim nothing is awaited: two turns can't both pass.
         self._refuse_when_closed()
         if self._is_busy(session_id):
@@ -171,8 +173,9 @@ class AgentService:
             tool_steps=llm.tool_steps,
             wants_title=wants_title,
         )
+        asked: ConversationState = {"messages": [run.record.user_message]}
         async for update in self._graph.astream(
-            {"messages": [run.record.user_message]},
+            asked,
             self._config(run),
             context=context,
             stream_mode="updates",
@@ -200,9 +203,10 @@ class AgentService:
                 self._config(run), {"messages": record.messages}, as_node="title_generator_node"
             )
         await self._store.prune(run.session_id)
-        await self._store.sessions.record_turn(
+        await self._store.sessions.update_session(
             run.session_id,
             run.user_id,
+            self.project_id,
             record,
             status=_status(end),
             temperature=turn.temperature,
@@ -317,7 +321,7 @@ class AgentService:
     async def delete_all_sessions(self) -> None:
         """Delete every session of the project, as the project is being deleted."""
         await self._stop_all("deleted")
-        await self._store.sessions.delete_all_sessions(self.project_id)
+        await self._store.sessions.delete_all_sessions()
 
     async def close(self, reason: StopReason = "shutdown") -> None:
         """Stop all turns, store them, and give back the file. Bounded by ``stop_seconds``."""

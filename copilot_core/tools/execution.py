@@ -12,7 +12,7 @@ from copilot_contracts.violations import ContractViolation
 from copilot_core.tools.output import tool_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from copilot_contracts.gate import Gate
     from copilot_contracts.registry import Surface
@@ -79,7 +79,7 @@ class ToolSet:
         contract = self._surface.contract("tool_arguments", name)
         violation = contract.violation(args)
         if violation is not None:
-            return self._refused(f"The arguments don't fit: {violation.sentence}")
+            return self._refused(f"The arguments don't fit: {violation}")
         for injected in _injected(contract.schema):
             given, own = args.get(injected), getattr(self._context, injected)
             if given not in {None, "", own}:
@@ -118,9 +118,9 @@ def _nothing_done(result: JsonObject | str) -> bool:
     return "error" in result or (bool(result.get("failed")) and not result.get("successful"))
 
 
-def _injected(schema: JsonObject) -> list[str]:
+def _injected(schema: Mapping[str, Any]) -> list[str]:
     """Arguments that the turn fills in: accepted from a model, not offered to it."""
-    properties: JsonObject = schema.get("properties", {})
+    properties: Mapping[str, Any] = schema.get("properties", {})
     return [name for name, part in properties.items() if part.get("x-injected")]
 
 
