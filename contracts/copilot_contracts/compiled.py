@@ -1,6 +1,7 @@
 """A schema file, bundled and compiled: the judge of values."""
 
 import hashlib
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,7 @@ from .schema_files import SchemaFiles
 from .violations import SurfaceError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from jsonschema_rs import Validator
+    from jsonschema_rs import Validator, ValidatorMap
 
 __all__ = ["CompiledSchema", "fingerprint"]
 
@@ -38,9 +37,8 @@ class CompiledSchema:
         self.schema: Mapping[str, Any] = files.schema(path)
         #: Self-contained: refs lead into its `$defs`.
         self.bundle: Mapping[str, Any] = bundle(files, path)
-        self._validator = _validator(path, dict(self.bundle))
         #: Whether a strict JSON value without surrogates is valid; the hot path.
-        self.accepts = self._validator.is_valid
+        self.accepts = _compiled(path, self.bundle).is_valid
 
     @cached_property
     def fingerprint(self) -> str:
@@ -49,19 +47,30 @@ class CompiledSchema:
 
     def explain(self, value: Any) -> Explanation:
         """Why a strict value is not accepted."""
-        return explain(self.bundle, self._validator.iter_errors(value))
+        return explain(self.bundle, self._parts, value)
+
+    @cached_property
+    def _parts(self) -> "ValidatorMap":
+        import jsonschema_rs
+
+        return jsonschema_rs.validator_map_for(dict(self.bundle), **_options())
 
 
-def _validator(path: str, schema: dict[str, Any]) -> "Validator":
+def _compiled(path: str, schema: Mapping[str, Any]) -> "Validator":
     import jsonschema_rs
 
     try:
-        return jsonschema_rs.Draft202012Validator(
-            schema,
-            validate_formats=False,
-            pattern_options=jsonschema_rs.RegexOptions(size_limit=_REGEX_SIZE),
-            mask="[value]",
-            offline=True,
-        )
+        return jsonschema_rs.Draft202012Validator(dict(schema), **_options())
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
         raise SurfaceError.at(path, "", f"the schema can't be used: {error.message:.300}") from None
+
+
+def _options() -> dict[str, Any]:
+    import jsonschema_rs
+
+    return {
+        "validate_formats": False,
+        "pattern_options": jsonschema_rs.RegexOptions(size_limit=_REGEX_SIZE),
+        "mask": "[value]",
+        "offline": True,
+    }

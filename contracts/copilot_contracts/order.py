@@ -140,12 +140,12 @@ class OrderState:
         """The next event. Raises OrderViolation, and then the stream stands where it stood."""
         after = self._table[self._state].get(event)
         if after is None:
-            raise self._misplaced(event)
+            raise self.misplaced(event)
         if after == _END and self._state != _END and self._open:
             self._refuse_open(event)
         steps = self._rules.steps.get(event)
         if steps is not None:
-            keys = [_at(data, step.key) for step in steps]
+            keys = [_key_at(data, step.key) for step in steps]
             for step, key in zip(steps, keys, strict=True):
                 self._check(event, step, key)
             for step, key in zip(steps, keys, strict=True):
@@ -187,7 +187,7 @@ class OrderState:
         opener = self._rules.lanes[step.lane][0]
         if step.role == "count":
             expected = keys.get(None, 0)
-            if type(key) is not int or key != expected:
+            if key != expected:
                 raise self._violation(
                     event, "COUNT", f"its counter must be {expected} here, it counts without gaps"
                 )
@@ -223,7 +223,8 @@ class OrderState:
         elif self._rules.lanes[step.lane][1] is not None:
             self._open.setdefault(step.lane, {}).setdefault(key, here)
 
-    def _misplaced(self, event: str) -> OrderViolation:
+    def misplaced(self, event: str) -> OrderViolation:
+        """The violation of an event that the table has no place for here."""
         rules = self._rules
         if self._state == _END:
             return self._violation(event, "LAST", "nothing follows the last event")
@@ -265,10 +266,18 @@ def tokens(pointer: str) -> tuple[str, ...]:
     return tuple(t.replace("~1", "/").replace("~0", "~") for t in pointer.split("/")[1:])
 
 
-def _at(data: Any, tokens: tuple[str, ...]) -> Any:
-    """What is there, or _MISSING, also for what can't be a key."""
-    for token in tokens:
+def _at(data: Any, way: tuple[str, ...]) -> Any:
+    """What is there, or _MISSING."""
+    for token in way:
         if type(data) is not dict or token not in data:
             return _MISSING
         data = data[token]
-    return data if type(data) in (str, int, bool) else _MISSING
+    return data
+
+
+def _key_at(data: Any, way: tuple[str, ...]) -> Any:
+    """The key there, or _MISSING when nothing is there that can be one."""
+    key = _at(data, way)
+    if type(key) is float and key.is_integer():  # 1.0 is the integer 1 in JSON Schema
+        key = int(key)
+    return key if type(key) in (str, int) else _MISSING

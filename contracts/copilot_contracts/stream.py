@@ -131,12 +131,17 @@ class EventStream:
         """
         contract = self._contract
         name, data = contract.named(event)
+        if self._state.ended:
+            self._gate.refuse(self._state.misplaced(name))
         body, data = contract.encoded(name, data)
+        block = sse.encode(body, name if self._named else None, id)
         try:
             self._state.step(name, data)
         except OrderViolation as violation:
-            self._misplaced(name, violation)
-        return sse.encode(body, name if self._named else None, id)
+            if self._validates:
+                self._gate.judge(violation)
+            self._state.skip(name)
+        return block
 
     def finish(self) -> None:
         """The turn is over. Raises OrderViolation, or reports it, when no last event was sent."""
@@ -144,10 +149,3 @@ class EventStream:
             self._state.finish()
         except OrderViolation as violation:
             self._gate.judge(violation)
-
-    def _misplaced(self, name: str, violation: OrderViolation) -> None:
-        if self._state.ended:
-            self._gate.refuse(violation)
-        if self._validates:
-            self._gate.judge(violation)
-        self._state.skip(name)

@@ -1,4 +1,4 @@
-"""Order rules that can't be meant: found when the surface is loaded, each with its place."""
+"""Streams that can't be meant: found when the surface is loaded, each fault with its place."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -6,20 +6,25 @@ from typing import Any
 
 from .catalogue import Catalogue, Order
 from .order import tokens
-from .schema_files import merged
+from .schema_files import escape, merged
 
-__all__ = ["order_problems"]
+__all__ = ["stream_problems"]
 
 Problem = tuple[str, str]
 
 
-def order_problems(
+def stream_problems(
     catalogue: Catalogue, schemas: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[Problem]:
     """Where in the catalogue (JSON pointer), and what is wrong. `schemas`: by event, bundled."""
-    order = catalogue.order
-    if order is None:
+    sse, order = catalogue.sse, catalogue.order
+    if sse is None or order is None:
         return
+    for name in catalogue.events:
+        if not name or not name.isprintable():
+            yield "/events", f"{name!r:.80} can't be an event's name."
+        elif sse.tag is not None and name in schemas:
+            yield from _tag_faults(name, sse.tag, schemas[name])
     known = True
     for pointer, name in _named(order):
         if name not in catalogue.events:
@@ -31,6 +36,18 @@ def order_problems(
         for pointer, event, place, want in _pointers(order):
             if event in schemas:
                 yield from ((pointer, why) for why in _pointer_faults(schemas[event], place, want))
+
+
+def _tag_faults(name: str, tag: str, root: Mapping[str, Any]) -> Iterator[Problem]:
+    """Why an event can't be told by its tag."""
+    schema = merged(root, root)
+    said = merged(root, schema["properties"].get(tag, {}))
+    if said.get("const") != name or tag not in schema["required"]:
+        yield (
+            f"/events/{escape(name)}",
+            f'its schema must require the key {tag!r} with {{"const": "{name}"}}: '
+            "that is what names the event.",
+        )
 
 
 def _named(order: Order) -> Iterator[Problem]:
