@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -33,11 +34,13 @@ def add_to(app: typer.Typer) -> None:
 def lint(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Folders of schemas; `schemas` here, else those of the package."),
+        typer.Argument(
+            help="Folders of schemas.", show_default="./schemas, else those of the package"
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check schemas and catalogues: `path:line:column: RULE message`."""
+    """Check schemas and catalogues, a line a finding: path:line:column: RULE message"""
     from copilot_contracts.lint import lint as findings_of
 
     findings = [finding for path in paths or [_schemas()] for finding in findings_of(_there(path))]
@@ -53,21 +56,69 @@ def lint(
 def verify_stream(
     surface: Annotated[str, typer.Argument(help="The surface's name, such as gns3-chat.")],
     file: Annotated[
-        str, typer.Argument(help="A recorded event stream, or JSON lines; `-` is stdin.")
+        str, typer.Argument(help="A recorded event stream, or its events as JSON; - is stdin.")
     ],
     schemas: Annotated[
-        Path | None, typer.Option(help="A folder of schemas instead of the package's.")
+        Path | None, typer.Option(help="A folder of schemas.", show_default="the package's")
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Check a recorded event stream: every event, and their order."""
     from copilot_contracts.recording import verify_stream as findings_of
 
-    findings = list(findings_of(_surface(surface, schemas), _chunks(file)))
+    findings = findings_of(_surface(surface, schemas), _chunks(file))
     if as_json:
         _print_json(findings)
     else:
+        name = "<stdin>" if file == "-" else file
         for f in findings:
-            typer.echo(f"{file}:{f.line}: event {f.position}: {f.rule} {f.message}")
+            typer.echo(f"{name}:{f.line}: event {f.position}: {f.rule} {f.message}")
         typer.echo(_counted(len(findings), "finding"), err=True)
     raise typer.Exit(FAILED if findings else FINE)
+
+
+def _surface(name: str, schemas: Path | None) -> Surface:
+    from copilot_contracts import Registry, SurfaceError, UnknownSurface
+
+    try:
+        registry = Registry.bundled() if schemas is None else Registry.from_folder(schemas)
+        return registry.surface(name)
+    except (SurfaceError, UnknownSurface) as error:
+        raise CommandError(str(error), WRONG_USAGE) from error
+
+
+def _schemas() -> Path:
+    """The schemas that are meant when none are named."""
+    from copilot_contracts.registry import schemas_folder
+
+    here = Path("schemas")
+    return here if here.is_dir() else schemas_folder()
+
+
+def _there(path: Path) -> Path:
+    if not path.exists():
+        raise CommandError(f"There is no {path}.", WRONG_USAGE)
+    return path
+
+
+def _chunks(file: str) -> Iterator[bytes]:
+    try:
+        with contextlib.ExitStack() as stack:
+            stream = (
+                sys.stdin.buffer if file == "-" else stack.enter_context(Path(file).open("rb"))
+            )
+            while chunk := stream.read(_CHUNK):
+                yield chunk
+    except OSError as error:
+        raise CommandError(f"{file} can't be read: {error.strerror}.", WRONG_USAGE) from error
+
+
+def _print_json(findings: Iterable[Any]) -> None:
+    import orjson
+
+    rows = [dataclasses.asdict(finding) for finding in findings]
+    typer.echo(orjson.dumps(rows, default=str, option=orjson.OPT_INDENT_2).decode())
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count or 'No'} {what}{'' if count == 1 else 's'}"

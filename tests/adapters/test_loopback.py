@@ -1,0 +1,147 @@
+"""The local user's server against pages of other origins and DNS rebinding, by raw sockets."""
+
+import asyncio
+from urllib.parse import urlsplit
+
+import pytest
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
+
+from copilot_adapters.starlette.loopback import LocalOnly
+from copilot_adapters.starlette.problems import ProblemBoundary
+from serving import serving
+
+
+async def answered(scope: Scope, receive: Receive, send: Send) -> None:
+    await PlainTextResponse("yes")(scope, receive, send)
+
+
+APP = ProblemBoundary(LocalOnly(answered))
+
+
+async def status(url: str, request: str) -> int:
+    port = urlsplit(url).port
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(request.replace("PORT", str(port)).replace("\n", "\r\n").encode())
+    line = await reader.readline()
+    writer.close()
+    await writer.wait_closed()
+    return int(line.split()[1])
+
+
+HOSTS = {
+    "127.0.0.1:PORT": 200,
+    "localhost:PORT": 200,
+    "LocalHost:PORT": 200,
+    "[::1]:PORT": 200,
+    "127.0.0.2:PORT": 200,
+    "": 421,
+    "127.0.0.1": 421,
+    "localhost": 421,
+    "localhost:": 421,
+    "localhost:1": 421,
+    "localhost:PORT:PORT": 421,
+    "::1:PORT": 421,
+    "[localhost]:PORT": 421,
+    "[::1]": 421,
+    "[]:PORT": 421,
+    "evil.example:PORT": 421,
+    "localhost.evil.example:PORT": 421,
+    "localhost.:PORT": 421,
+    "127.0.0.1.evil.example:PORT": 421,
+    "evil.example@127.0.0.1:PORT": 421,
+    "127.1:PORT": 421,
+    "2130706433:PORT": 421,
+    "0x7f000001:PORT": 421,
+    "0.0.0.0:PORT": 421,
+    "192.168.0.1:PORT": 421,
+    "127.0.0.1:PORT, evil.example": 421,
+}
+
+
+@pytest.mark.parametrize(("host", "expected"), HOSTS.items())
+async def test_only_our_own_address_is_answered(host: str, expected: int) -> None:
+    async with serving(APP) as url:
+        assert await status(url, f"GET / HTTP/1.1\nHost: {host}\n\n") == expected
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "GET / HTTP/1.0\n\n",
+        "GET / HTTP/1.0\nHost: evil.example\n\n",
+        "GET http://127.0.0.1:PORT/ HTTP/1.1\nHost: evil.example\n\n",
+    ],
+)
+async def test_a_host_that_is_missing_or_contradicts(request_text: str) -> None:
+    async with serving(APP) as url:
+        assert await status(url, request_text) == 421
+
+
+PAGES = {
+    "GET": {
+        "": 200,
+        "Origin: http://127.0.0.1:PORT": 200,
+        "Origin: http://localhost:PORT": 403,
+        "Origin: https://127.0.0.1:PORT": 403,
+        "Origin: http://127.0.0.1:1": 403,
+        "Origin: http://evil.example": 403,
+        "Origin: null": 403,
+        "Sec-Fetch-Site: same-origin": 200,
+        "Sec-Fetch-Site: none": 200,
+        "Sec-Fetch-Site: same-site": 403,
+        "Sec-Fetch-Site: cross-site": 403,
+        "Sec-Fetch-Site: cross-site\nSec-Fetch-Mode: no-cors\nSec-Fetch-Dest: image": 403,
+        "Sec-Fetch-Site: cross-site\nSec-Fetch-Mode: navigate\nSec-Fetch-Dest: iframe": 403,
+        # a link to the page, followed
+        "Sec-Fetch-Site: cross-site\nSec-Fetch-Mode: navigate\nSec-Fetch-Dest: document": 200,
+    },
+    "POST": {
+        "Content-Length: 2\nContent-Type: application/json": 200,
+        "Content-Length: 2\nContent-Type: application/json; charset=utf-8": 200,
+        "Content-Length: 2\nContent-Type: text/plain": 415,
+        "Content-Length: 2\nContent-Type: application/x-www-form-urlencoded": 415,
+        "Content-Length: 2\nContent-Type: multipart/form-data; boundary=x": 415,
+        "Content-Length: 2\nContent-Type: text/plain; application/json": 415,
+        "Content-Length: 2": 415,
+        "Transfer-Encoding: chunked": 415,
+        "Content-Length: 0": 200,
+        "Content-Length: 0\nOrigin: http://evil.example": 403,
+        "Content-Length: 2\nContent-Type: application/json\nOrigin: http://evil.example": 403,
+        # a form that another page sends is a navigation too
+        "Content-Length: 0\nSec-Fetch-Site: cross-site\nSec-Fetch-Mode: navigate\n"
+        "Sec-Fetch-Dest: document": 403,
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "expected"),
+    [(method, *case) for method, cases in PAGES.items() for case in cases.items()],
+)
+async def test_other_pages_are_turned_away(method: str, headers: str, expected: int) -> None:
+    body = "{}" if "Content-Length: 2" in headers else ""
+    head = f"{method} / HTTP/1.1\nHost: 127.0.0.1:PORT\n" + (f"{headers}\n" if headers else "")
+    async with serving(APP) as url:
+        assert await status(url, f"{head}\n{body}") == expected
+
+
+async def test_a_connection_from_elsewhere_is_turned_away() -> None:
+    sent: list[dict[str, object]] = []
+
+    async def send(message: dict[str, object]) -> None:
+        sent.append(message)
+
+    async def receive() -> dict[str, object]:
+        return {"type": "http.request"}
+
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/",
+        "headers": [(b"host", b"127.0.0.1:8000")],
+        "client": ("192.168.0.7", 4711),
+        "server": ("127.0.0.1", 8000),
+    }
+    await APP(scope, receive, send)  # type: ignore[arg-type]  # an app as a server calls it
+    assert sent[0]["status"] == 403
