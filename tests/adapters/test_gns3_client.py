@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 import uvicorn
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -296,12 +297,18 @@ async def test_a_token_that_no_header_can_carry_is_refused(token: str) -> None:
     await lab.close()
 
 
-async def test_with_a_token_the_embedded_lab_opens() -> None:
+async def test_with_a_token_a_lab_that_asks_for_one_opens() -> None:
+    token: str | None = None
     async with EmbeddedLab(require_auth=True) as embedded:
-        lab = Gns3Lab(embedded.url)
+        lab = Gns3Lab(embedded.url, lambda: token)
         with pytest.raises(LabError) as refused:
-            await lab.templates()
+            await lab.project(embedded.project_id)
         assert refused.value.status == 401
+        async with httpx.AsyncClient(base_url=embedded.url) as http:
+            login = {"username": "admin", "password": "admin"}
+            answer = await http.post("/v3/access/users/authenticate", json=login)
+        token = answer.json()["access_token"]
+        assert await lab.project(embedded.project_id) is not None
         await lab.close()
 
 

@@ -23,8 +23,8 @@ _MAX_COMMAND = 512
 
 _CONNECT_SECONDS = 5.0
 _STAGE_SECONDS = 2.0
-#: How long it must be silent after a first prompt: an earlier user's output may still come.
-_SETTLE_SECONDS = 0.05
+#: How long it must be silent after a prompt: it may be a part of more that comes.
+_SETTLE_SECONDS = 0.03
 #: The same after something that only looks like the prompt, or comes without the echo.
 _DOUBT_SECONDS = 0.5
 
@@ -165,32 +165,31 @@ class _Session:
         """Read until the prompt is back; None at the end of the time or of the connection."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
-            output, sure = self._finished(command, capture)
-            if output is not None and sure:
-                return output
-            data = await self._read(left if output is None else min(left, _DOUBT_SECONDS))
-            if data is None and output is not None:
-                return output
+            found = self._finished(command, capture)
+            data = await self._read(left if found is None else min(left, found[1]))
+            if data is None and found is not None:
+                return found[0]
             if data == b"":
                 self.ended = True
                 return None
             capture.feed(data or b"")
         return None
 
-    def _finished(self, command: str, capture: Capture) -> tuple[str | None, bool]:
-        """The output, if it ends with a prompt, and whether that is surely the end.
+    def _finished(self, command: str, capture: Capture) -> tuple[str, float] | None:
+        """The output, if a prompt ends it, and the seconds of silence that make it the end.
 
         The echo has to come before it: else it's a prompt that was on its way before.
         """
         found = _PROMPT.search(capture.ending(1024))
         if found is None:
-            return None, False
+            return None
         output, echoed = _after_echo(capture.text(), command)
         prompt = found[1]
-        body = output.rstrip(" ")
-        if not body.endswith(prompt):
-            return None, False
-        return body.removesuffix(prompt), echoed and prompt == self._prompt
+        output = output.rstrip(" ")
+        if not output.endswith(prompt):
+            return None  # what looks like a prompt is part of the echo
+        sure = echoed and prompt == self._prompt
+        return output.removesuffix(prompt), _SETTLE_SECONDS if sure else _DOUBT_SECONDS
 
     async def _find_prompt(self, stage_seconds: float) -> None:
         """Wait for a prompt that nothing follows."""
