@@ -32,6 +32,7 @@ NEW_TITLE = "New Chat"
 CHECKPOINT_TABLES = ("checkpoints", "writes")
 
 _MOST_TITLE = 255
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 _THREAD_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 # In the order of the specification. ``title_by_user`` is ours and never leaves: a title that a
@@ -119,8 +120,8 @@ class ChatSessionsRepository:
         async with self._transaction():
             await self._connection.execute(
                 "INSERT INTO chat_sessions"
-                " (thread_id, user_id, project_id, title, created_at, updated_at)"
-                " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (thread_id) DO NOTHING",
+                " (thread_id, user_id, project_id, title, created_at, updated_at, metadata, stats)"
+                " VALUES (?, ?, ?, ?, ?, ?, '{}', '{}') ON CONFLICT (thread_id) DO NOTHING",
                 (thread_id, _checked(user_id), _checked(project_id), NEW_TITLE, now, now),
             )
             return await self._get(thread_id, user_id, project_id)
@@ -147,11 +148,12 @@ class ChatSessionsRepository:
         """
         sql = (
             f"{_SELECT} WHERE user_id = ? AND project_id = ?"
-            " AND length(thread_id) BETWEEN 1 AND 64 AND thread_id NOT GLOB '*[^A-Za-z0-9_-]*'"
+            " AND typeof(thread_id) = 'text' AND length(thread_id) BETWEEN 1 AND 64"
+            " AND thread_id NOT GLOB '*[^A-Za-z0-9_-]*'"
         )
         parameters: list[Any] = [_checked(user_id), _checked(project_id)]
         if q:
-            if len(q) > _MOST_TITLE:
+            if len(q) > _MOST_TITLE or "\0" in q:
                 return []
             sql += r" AND title LIKE ? ESCAPE '\'"
             escaped = re.sub(r"([%_\\])", r"\\\1", without_surrogates(q))
@@ -167,8 +169,8 @@ class ChatSessionsRepository:
             rows = await _rows(
                 self._connection,
                 "SELECT 1 FROM chat_sessions WHERE thread_id = ? AND user_id = ?"
-                " AND project_id = ? AND title = ? AND NOT title_by_user",
-                (*_checked_all(thread_id, user_id, project_id), NEW_TITLE),
+                " AND project_id = ? AND coalesce(title, ?) IN (?, '') AND NOT title_by_user",
+                (*_checked_all(thread_id, user_id, project_id), NEW_TITLE, NEW_TITLE),
             )
         return bool(rows)
 
@@ -197,6 +199,10 @@ class ChatSessionsRepository:
         title = without_surrogates(record.title or "")[:_MOST_TITLE] or None
         async with self._transaction():
             session = await self._get(thread_id, user_id, project_id)
+            [[stored]] = await _rows(
+                self._connection, "SELECT stats FROM chat_sessions WHERE id = ?", (session["id"],)
+            )
+            stats = _object(stored) | added(session["stats"], turn)
             await self._connection.execute(
                 "UPDATE chat_sessions SET"
                 " message_count = coalesce(message_count, 0) + ?,"
@@ -214,7 +220,7 @@ class ChatSessionsRepository:
                     output_tokens,
                     input_tokens + output_tokens,
                     title,
-                    orjson.dumps(added(session["stats"], turn)).decode(),
+                    orjson.dumps(stats).decode(),
                     now,
                     now,
                     session["id"],
@@ -229,7 +235,7 @@ class ChatSessionsRepository:
 
         Raises ``invalid_request`` for a title that isn't of 1 to 255 characters when trimmed.
         """
-        title = without_surrogates(title).strip()
+        title = _CONTROLS.sub(" ", without_surrogates(title)).strip()
         if not 1 <= len(title) <= _MOST_TITLE:
             raise ChatError(
                 "invalid_request", f"A title has 1 to {_MOST_TITLE} characters, not {len(title)}."
