@@ -9,7 +9,16 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from .schema_files import DIALECT, SchemaFiles, Target, at_pointer, escape, subschemas
+from .schema_files import (
+    DIALECT,
+    SchemaFiles,
+    Target,
+    at_pointer,
+    escape,
+    local_ref,
+    ref_pointer,
+    subschemas,
+)
 from .violations import SurfaceError
 
 __all__ = ["MAX_EXPANDED_NODES", "bundle"]
@@ -60,7 +69,7 @@ class _Bundle:
         for place, part in subschemas(schema, pointer):
             ref = part.get("$ref")
             if isinstance(ref, str):
-                part["$ref"] = "#" + self._place(self._files.resolve(path, place, ref))
+                part["$ref"] = local_ref(self._place(self._files.resolve(path, place, ref)))
         return schema
 
     def _place(self, target: Target) -> str:
@@ -148,4 +157,4 @@ def _refs(schema: dict[str, Any], pointer: str) -> Iterator[tuple[str, str | Non
         part = {key: value for key, value in part.items() if key != "$defs"}
     for way, inner in subschemas(part):
         ref = inner.get("$ref")
-        yield way, ref[1:] if isinstance(ref, str) else None
+        yield way, ref_pointer(ref) if isinstance(ref, str) else None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .profile import literals
-from .schema_files import at_pointer, escape, merged
+from .schema_files import at_pointer, escape, merged, ref_pointer
 from .strict_json import json_type
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _same_value(
 ) -> Iterator[str]:
     """Where the schemas stand that the same value must keep, unions aside."""
     if "$ref" in schema:
-        yield schema["$ref"][1:]
+        yield ref_pointer(schema["$ref"])
     for index in range(len(schema.get("allOf", ()))):
         yield f"{at}/allOf/{index}"
     if "if" in schema:
@@ -200,7 +200,8 @@ def _meant(branches: list[dict[str, Any]], value: Any) -> int | tuple[str, str, 
             return index
     named = sorted({key for keys in own.values() for key in keys})
     if named:
-        return "required", f"one of the keys {_listed(named)}", None
+        keys = f"one of the keys {_listed(named)}" if len(named) > 1 else f'the key "{named[0]}"'
+        return "required", keys, None
     return fitting[0]
 
 

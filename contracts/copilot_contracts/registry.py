@@ -12,8 +12,8 @@ from .catalogue import Catalogue, Status
 from .compiled import CompiledSchema, fingerprint
 from .explain import pointer_text
 from .order import OrderRules
+from .order_check import event_problems, order_problems
 from .schema_files import SchemaFiles
-from .stream_check import stream_problems
 from .strict_json import find_flaw, is_strict, json_type, repair
 from .violations import (
     ContractViolation,
@@ -153,7 +153,8 @@ class Surface:
         }
         problems += [
             SurfaceProblem(path, pointer, message)
-            for pointer, message in stream_problems(self.catalogue, schemas)
+            for check in (event_problems, order_problems)
+            for pointer, message in check(self.catalogue, schemas)
         ]
         if problems:
             raise SurfaceError(problems)

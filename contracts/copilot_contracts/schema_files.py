@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from .strict_json import json_type
 from .violations import SurfaceError
@@ -21,7 +21,9 @@ __all__ = [
     "Target",
     "at_pointer",
     "escape",
+    "local_ref",
     "merged",
+    "ref_pointer",
     "subschemas",
 ]
 
@@ -89,6 +91,16 @@ def at_pointer(document: Any, pointer: str) -> Any:
     return document
 
 
+def local_ref(pointer: str) -> str:
+    """The ref to a place in the same document."""
+    return "#" + quote(pointer, safe="/~!$&'()*+,;=:@")
+
+
+def ref_pointer(ref: str) -> str:
+    """The pointer of a ref to a place in the same document."""
+    return unquote(ref[1:])
+
+
 def merged(root: Mapping[str, Any], schema: Any) -> dict[str, Any]:
     """One schema of a bundle with its refs followed and the parts of its `allOf` put together.
 
@@ -103,7 +115,7 @@ def merged(root: Mapping[str, Any], schema: Any) -> dict[str, Any]:
         if not isinstance(part, dict):
             continue
         if "$ref" in part:
-            parts.append(at_pointer(root, part["$ref"][1:]))
+            parts.append(at_pointer(root, ref_pointer(part["$ref"])))
         parts.extend(part.get("allOf", ()))
         properties = {**part.get("properties", {}), **properties}
         required += part.get("required", ())

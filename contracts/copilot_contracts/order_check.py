@@ -6,25 +6,42 @@ from typing import Any
 
 from .catalogue import Catalogue, Order
 from .order import tokens
+from .profile import branches, literals
 from .schema_files import escape, merged
 
-__all__ = ["stream_problems"]
+__all__ = ["event_problems", "order_problems"]
 
 Problem = tuple[str, str]
 
 
-def stream_problems(
+def event_problems(
     catalogue: Catalogue, schemas: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[Problem]:
-    """Where in the catalogue (JSON pointer), and what is wrong. `schemas`: by event, bundled."""
-    sse, order = catalogue.sse, catalogue.order
-    if sse is None or order is None:
-        return
+    """Events that can't be told by name on the wire. Arguments and answer as `order_problems`."""
+    tag = catalogue.sse.tag if catalogue.sse is not None else None
     for name in catalogue.events:
         if not name or not name.isprintable():
             yield "/events", f"{name!r:.80} can't be an event's name."
-        elif sse.tag is not None and name in schemas:
-            yield from _tag_faults(name, sse.tag, schemas[name])
+        elif tag is not None and name in schemas:
+            root = schemas[name]
+            for branch in branches(root, root):
+                said = merged(root, branch["properties"].get(tag))
+                if tag not in branch["required"] or literals(said) != [name]:
+                    yield (
+                        f"/events/{escape(name)}",
+                        f'its schema must require the key {tag!r} with {{"const": "{name}"}}: '
+                        "that is what names the event.",
+                    )
+                    break
+
+
+def order_problems(
+    catalogue: Catalogue, schemas: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Problem]:
+    """Where in the catalogue (JSON pointer), and what is wrong. `schemas`: by event, bundled."""
+    order = catalogue.order
+    if order is None:
+        return
     known = True
     for pointer, name in _named(order):
         if name not in catalogue.events:
@@ -36,18 +53,6 @@ def stream_problems(
         for pointer, event, place, want in _pointers(order):
             if event in schemas:
                 yield from ((pointer, why) for why in _pointer_faults(schemas[event], place, want))
-
-
-def _tag_faults(name: str, tag: str, root: Mapping[str, Any]) -> Iterator[Problem]:
-    """Why an event can't be told by its tag."""
-    schema = merged(root, root)
-    said = merged(root, schema["properties"].get(tag, {}))
-    if said.get("const") != name or tag not in schema["required"]:
-        yield (
-            f"/events/{escape(name)}",
-            f'its schema must require the key {tag!r} with {{"const": "{name}"}}: '
-            "that is what names the event.",
-        )
 
 
 def _named(order: Order) -> Iterator[Problem]:
