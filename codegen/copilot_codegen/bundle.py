@@ -1,107 +1,92 @@
 """One document per surface: every named shape under `$defs`, by title.
 
-The generators name types after what they meet and number what they meet twice, so they are given
-a document that leaves nothing to name: each object has a name of its own, each reference points at
-one, and `allOf` is merged.
+The generators invent a name for whatever has none, and number what they meet twice. So they are
+given a document that leaves nothing to invent: each object with keys has a name of its own, each
+reference leads to one, and an `allOf` of objects is one object.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from copilot_contracts.profile import RESERVED_TITLES
+from copilot_contracts.schema_files import DIALECT, at_pointer, escape
 
 from .errors import CodegenError
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from copilot_contracts.registry import Surface
+    from copilot_contracts.schema_files import SchemaFiles, Target
+
+__all__ = ["Bundle", "Schema", "bundle_surface", "is_closed_tuple"]
+
 Schema = dict[str, Any]
 
-DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-
-# Names that the generated modules use themselves, in Python or in TypeScript.
-RESERVED: Final = frozenset(
-    "Annotated Any Array ConfigDict Dict EVENTS Event EventName Field Integer List Literal MISSING "
-    "None NotRequired Number Optional Reader Record Required Routes Tools True False Tuple "
-    "TypeAlias TypeAliasType TypedDict Union UnknownEvent StringConstraints ReadResult".split()
-)
-
 _ANNOTATIONS: Final = frozenset({"title", "description", "default", "deprecated"})
-_KEPT: Final = _ANNOTATIONS | frozenset(
+_TYPED: Final = _ANNOTATIONS | frozenset(
     "type properties required items prefixItems additionalProperties propertyNames anyOf oneOf "
     "allOf enum const minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength "
-    "maxLength pattern minItems maxItems uniqueItems minProperties maxProperties $ref".split()
+    "maxLength pattern minItems maxItems minProperties maxProperties $ref".split()
 )
-# Assertions that no type of the generated code expresses; the type's description says so.
+#: Assertions that no generated type expresses; the type's description says so.
 _UNTYPED: Final = frozenset(
-    "if then else not contains minContains maxContains dependentRequired dependentSchemas "
-    "dependencies unevaluatedProperties unevaluatedItems patternProperties $dynamicRef".split()
+    "if then else not contains minContains maxContains uniqueItems dependentRequired "
+    "dependentSchemas dependencies unevaluatedProperties unevaluatedItems patternProperties".split()
 )
+_OBJECT: Final = frozenset({"type", "properties", "required", "additionalProperties"})
+_PASCAL_CASE: Final = re.compile(r"[A-Z][A-Za-z0-9]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A surface as the generators see it.
-
-    `contracts` maps (kind, name), as the registry names them, to the title of the type that holds
-    such a value. `events` maps an event's name to its type's title, in the catalogue's order.
-    `tag` is the key that names an event in its data, or None when events are named by the stream.
-    """
+    """A surface as the generators see it."""
 
     surface: str
     version: str
     title: str
     description: str
+    #: The key that names an event in its data; None when the stream names it.
     tag: str | None
-    schemas: dict[str, Schema]
-    contracts: dict[tuple[str, str], str]
-    events: dict[str, str]
+    #: Every named shape, by title; refs are `#/$defs/<title>`.
+    schemas: Mapping[str, Schema]
+    #: (kind, name) as the registry has them → the title of the contract's shape.
+    contracts: Mapping[tuple[str, str], str]
+    #: Event name → the title of the member of the union `Event`, in the catalogue's order.
+    events: Mapping[str, str]
 
-    def document(self) -> Schema:
-        """One self-contained schema: everything under `$defs`."""
-        return {"$schema": DIALECT, "$defs": self.schemas}
-
-
-def pascal(text: str) -> str:
-    """`tool_call.v2` → `ToolCallV2`: a type's name from a key or a file name."""
-    words = re.findall(r"[^\W_]+", text)
-    return "".join(word[0].upper() + word[1:] for word in words)
+    def document(self, schemas: Mapping[str, Schema]) -> Schema:
+        """`schemas`, made from this bundle's, as one self-contained schema."""
+        return {"$schema": DIALECT, "$defs": dict(schemas)}
 
 
-def read_bundle(folder: Path) -> Bundle:
-    """The surface in `folder` (the one with the `surface.json`) as one document.
+def bundle_surface(surface: Surface, files: SchemaFiles) -> Bundle:
+    """The surface as one document; `files` holds the folder that its registry was read from.
 
     Raises CodegenError when two shapes have one name, or a name can't be a type's.
     """
-    catalogue = _read_json(folder / "surface.json")
-    builder = _Builder(folder.resolve())
-    contracts: dict[tuple[str, str], str] = {}
-    events: dict[str, str] = {}
-    for name, event in catalogue.get("events", {}).items():
-        if "schema" in event:
-            events[name] = contracts["event", name] = builder.file(event["schema"])
-    for name, route in catalogue.get("routes", {}).items():
-        for kind in ("request", "query"):
-            if kind in route:
-                contracts[kind, name] = builder.file(route[kind])
-        for status, response in route["responses"].items():
-            if "schema" in response:
-                contracts["response", f"{name}:{status}"] = builder.file(response["schema"])
-    for group in ("tools", "mcp"):
-        for name, tool in catalogue.get(group, {}).items():
-            contracts["tool_arguments", name] = builder.file(tool["arguments"])
-            contracts["tool_return", name] = builder.file(tool["returns"])
-    for name, model in catalogue.get("models", {}).items():
-        contracts["model", name] = builder.file(model["schema"])
-    sse = catalogue.get("sse", {})
-    tag = sse.get("tag")
+    catalogue = surface.catalogue
+    folder = surface.folder.relative_to(files.root)
+    outside = {(folder / path).as_posix(): why for path, why in catalogue.outside_profile.items()}
+    builder = _Builder(files, outside)
+    contracts = {
+        (contract.kind, contract.name): builder.named(
+            (contract.path.relative_to(files.root).as_posix(), "")
+        )
+        for contract in surface.contracts()
+    }
+    events = {name: title for (kind, name), title in contracts.items() if kind == "event"}
+    tag = catalogue.sse.tag if catalogue.sse else None
     if events:
-        builder.add_events(events, tag)
+        events = builder.add_events(events, tag)
     return Bundle(
-        surface=catalogue["name"],
-        version=catalogue["version"],
-        title=catalogue["title"],
-        description=catalogue["description"],
+        surface=surface.name,
+        version=surface.version,
+        title=catalogue.title,
+        description=catalogue.description,
         tag=tag,
         schemas=dict(sorted(builder.schemas.items())),
         contracts=contracts,
@@ -109,149 +94,203 @@ def read_bundle(folder: Path) -> Bundle:
     )
 
 
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise CodegenError(f"There is no file {path}.") from None
-    except ValueError as error:
-        raise CodegenError(f"{path} is not JSON: {error}") from None
+def is_closed_tuple(schema: Schema) -> bool:
+    """Has the array exactly the items of `prefixItems`?"""
+    count = len(schema.get("prefixItems", ()))
+    return 0 < count == schema.get("minItems") and (
+        schema.get("items") is False or schema.get("maxItems") == count
+    )
 
 
 @dataclass(slots=True)
 class _Builder:
-    root: Path
+    files: SchemaFiles
+    #: Files that leave the wire profile: path to reason.
+    outside: Mapping[str, str]
     schemas: dict[str, Schema] = field(default_factory=dict)
-    places: dict[str, tuple[Path, str]] = field(default_factory=dict)
-    files: dict[Path, Any] = field(default_factory=dict)
+    places: dict[str, Target] = field(default_factory=dict)
 
-    def file(self, relative: str) -> str:
-        return self.named((self.root / relative).resolve(), "")
-
-    def add_events(self, events: dict[str, str], tag: str | None) -> None:
-        """The union of the surface's events, as the type `Event`."""
-        members = list(events.values())
-        if tag is None:
-            members = []
-            for event, title in events.items():
-                name = f"Named{title}"
-                if name in self.schemas:
-                    raise CodegenError(f"The title {name} is taken: it names the pair of {title}.")
-                self.schemas[name] = {
-                    "title": name,
-                    "description": f"The event `{event}`, as the stream names it, and its data.",
-                    "type": "object",
-                    "required": ["event", "data"],
-                    "properties": {
-                        "event": {"const": event},
-                        "data": {"$ref": f"#/$defs/{title}"},
-                    },
-                }
-                members.append(name)
+    def add_events(self, events: Mapping[str, str], tag: str | None) -> dict[str, str]:
+        """Add the union `Event`; gives its members by event name."""
+        members = dict(events) if tag else {name: self.pair(name, t) for name, t in events.items()}
         self.schemas["Event"] = {
-            "title": "Event",
-            "description": "Every event of the surface.",
-            "oneOf": [{"$ref": f"#/$defs/{name}"} for name in members],
+            "description": "Any event of the surface.",
+            "oneOf": [_ref(title) for title in dict.fromkeys(members.values())],
         }
+        return members
 
-    def named(self, path: Path, pointer: str, name: str | None = None) -> str:
-        """The name under which the schema at (file, pointer) stands; adds it when new."""
-        schema = self.at(path, pointer)
-        title = schema.get("title") or name or pascal(pointer.rpartition("/")[2] or path.stem)
-        place = (path, pointer)
-        if title in self.places:
-            if self.places[title] != place:
-                raise CodegenError(
-                    f"Two shapes have the title {title}: {self.where(*self.places[title])} and "
-                    f"{self.where(*place)}. Titles become type names; give one of them another."
-                )
-            return title
-        if not re.fullmatch(r"[A-Z][A-Za-z0-9]*", title):
+    def pair(self, event: str, title: str) -> str:
+        """The type of an event whose name is not in its data."""
+        name = f"{pascal(event)}Message"
+        if name in self.schemas:
             raise CodegenError(
-                f"{self.where(*place)}: the title {title!r} can't be a type's name; "
-                "write it in PascalCase with the letters A-Z and digits."
+                f"The title {name} is taken: it names the event `{event}` together with its data."
             )
-        if title in RESERVED:
-            raise CodegenError(
-                f"{self.where(*place)}: the title {title} is the name of something that the "
-                "generated code uses itself; choose another."
-            )
-        self.places[title] = place
-        self.schemas[title] = {}  # holds the place while the schema refers to itself
-        self.schemas[title] = {"title": title, **self.body(schema, path, pointer, title)}
-        return title
+        self.schemas[name] = {
+            "description": f"The event `{event}`: its name in the stream, and its data.",
+            "type": "object",
+            "required": ["event", "data"],
+            "properties": {"event": {"const": event}, "data": _ref(title)},
+        }
+        return name
 
-    def where(self, path: Path, pointer: str) -> str:
-        shown = path.relative_to(self.root) if path.is_relative_to(self.root) else path
-        return f"{shown.as_posix() if isinstance(shown, Path) else shown}#{pointer}"
-
-    def at(self, path: Path, pointer: str) -> Schema:
-        if path not in self.files:
-            if not path.is_relative_to(self.root):
-                raise CodegenError(f"{path} lies outside the surface's folder {self.root}.")
-            self.files[path] = _read_json(path)
-        node = self.files[path]
-        for token in pointer.split("/")[1:]:
-            key = token.replace("~1", "/").replace("~0", "~")
-            try:
-                node = node[int(key)] if isinstance(node, list) else node[key]
-            except (KeyError, IndexError, ValueError, TypeError):
-                raise CodegenError(f"{self.where(path, pointer)}: there is nothing here.") from None
-        if node is True:
-            return {}
-        if not isinstance(node, dict):
-            raise CodegenError(f"{self.where(path, pointer)}: this is no schema that has values.")
-        return node
-
-    def target(self, ref: str, path: Path) -> tuple[Path, str]:
-        file, _, pointer = ref.partition("#")
-        return (path.parent / file).resolve() if file else path, pointer
-
-    def convert(self, path: Path, pointer: str, name: str) -> Schema:
-        """The schema at (file, pointer), with every object in it replaced by a reference.
+    def named(self, place: Target, name: str | None = None) -> str:
+        """The title of the shape at (file, pointer), which is added when it is new.
 
         `name` is what an object without a title is called.
         """
-        schema = self.at(path, pointer)
-        if "$ref" in schema and not (schema.keys() & (_KEPT - _ANNOTATIONS - {"$ref"})):
-            reference = {"$ref": f"#/$defs/{self.named(*self.target(schema['$ref'], path))}"}
-            return reference | {k: schema[k] for k in ("description", "default") if k in schema}
-        if _is_record(schema) or ("title" in schema and _is_named_kind(schema)):
-            return {"$ref": f"#/$defs/{self.named(path, pointer, name)}"}
-        return self.body(schema, path, pointer, name)
+        path, pointer = place
+        schema = self.at(place)
+        last = pointer.rpartition("/")[2] or path.rpartition("/")[2].removesuffix(".json")
+        title = schema.get("title") or name or pascal(last)
+        if title in self.places:
+            if self.places[title] != place:
+                raise CodegenError(
+                    f"Two shapes are called {title}: {_shown(self.places[title])} and "
+                    f"{_shown(place)}. Titles become the names of types; rename one."
+                )
+            return title
+        if not _PASCAL_CASE.fullmatch(title):
+            raise CodegenError(
+                f"{_shown(place)}: the title {title!r} can't be a type's name; write it in "
+                "PascalCase, in the letters A to Z and digits."
+            )
+        if title in RESERVED_TITLES:
+            raise CodegenError(
+                f"{_shown(place)}: {title} is a name that the generated code uses itself; "
+                "choose another title."
+            )
+        self.places[title] = place
+        self.schemas[title] = {}
+        self.schemas[title] = self.body(place, title)
+        notes = sorted(_ignored(schema))
+        if path in self.outside:
+            notes.append(f"outside the wire profile: {self.outside[path]}")
+        if notes:
+            note = f"The schema says more than this type: {', '.join(notes)}."
+            said = self.schemas[title].get("description")
+            self.schemas[title]["description"] = f"{said}\n\n{note}" if said else note
+        return title
 
-    def body(self, schema: Schema, path: Path, pointer: str, name: str) -> Schema:
-        result = {k: v for k, v in schema.items() if k in _KEPT and k != "title"}
-        if "properties" in result:
-            result["properties"] = {
-                key: self.convert(path, f"{pointer}/properties/{_escape(key)}", name + pascal(key))
-                for key in result["properties"]
-            }
-        for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
-            if key in result:
-                result[key] = [
-                    self.convert(path, f"{pointer}/{key}/{i}", f"{name}{i + 1}")
-                    for i in range(len(result[key]))
-                ]
-        for key, suffix in (("items", "Item"), ("additionalProperties", "Value")):
-            if isinstance(result.get(key), dict):
-                result[key] = self.convert(path, f"{pointer}/{key}", name + suffix)
+    def at(self, place: Target) -> Schema:
+        schema = at_pointer(self.files.schema(place[0]), place[1])
+        if isinstance(schema, bool):
+            return {} if schema else {"not": {}}
+        assert isinstance(schema, dict)
+        return schema
+
+    def target(self, place: Target) -> Target:
+        return self.files.resolve(*place, self.at(place)["$ref"])
+
+    def convert(self, place: Target, name: str) -> Schema:
+        """The schema at a place; for an object with keys, a reference to it."""
+        schema = self.at(place)
+        single = schema.get("allOf", ())
+        if len(single) == 1 and not _asserts(schema) - {"allOf"}:
+            return {**self.convert(_step(place, "allOf", 0), name), **_annotations(schema)}
+        if "$ref" in schema and not _asserts(schema) - {"$ref"}:
+            return {**_ref(self.named(self.target(place))), **_annotations(schema)}
+        if "properties" in schema or "allOf" in schema:
+            return _ref(self.named(place, name))
+        return self.body(place, name)
+
+    def body(self, place: Target, name: str) -> Schema:
+        """The schema at a place, with references for the objects in it."""
+        schema = self.at(place)
+        parts = self.parts(place)
+        if parts is not None:
+            return {**self.together(parts, name), **_annotations(schema)}
+        result = {key: value for key, value in schema.items() if key in _TYPED and key != "title"}
         if "$ref" in result:
-            title = self.named(*self.target(result["$ref"], path))
-            result["$ref"] = f"#/$defs/{title}"
+            result["$ref"] = _ref(self.named(self.target(place)))["$ref"]
+        for key in result.get("properties", ()):
+            result["properties"] = {
+                **result["properties"],
+                key: self.convert(_step(place, "properties", key), name + pascal(key)),
+            }
+        for keyword in ("anyOf", "oneOf", "allOf", "prefixItems"):
+            if keyword in result:
+                result[keyword] = [
+                    self.convert(_step(place, keyword, index), f"{name}{index + 1}")
+                    for index in range(len(result[keyword]))
+                ]
+        for keyword, suffix in (("items", "Item"), ("additionalProperties", "Value")):
+            if isinstance(result.get(keyword), dict):
+                result[keyword] = self.convert(_step(place, keyword), name + suffix)
         return result
 
+    def parts(self, place: Target) -> list[Target] | None:
+        """The objects that an `allOf` is made of; None when there is none, or it isn't of such."""
+        schema = self.at(place)
+        if "allOf" not in schema:
+            return None
+        found: list[Target] = []
+        ways = [_step(place, "allOf", index) for index in range(len(schema["allOf"]))]
+        while ways:
+            way = ways.pop(0)
+            part = self.at(way)
+            asserts = _asserts(part)
+            if asserts == {"$ref"}:
+                ways.insert(0, self.target(way))
+            elif asserts == {"allOf"}:
+                ways[:0] = [_step(way, "allOf", index) for index in range(len(part["allOf"]))]
+            elif asserts <= _OBJECT and part.get("type", "object") == "object":
+                found.append(way)
+            else:
+                return None
+        beside = _asserts(schema) - {"allOf"}
+        if not beside <= _OBJECT or schema.get("type", "object") != "object":
+            return None
+        return [*found, place] if beside - {"type"} else found
 
-def _escape(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
+    def together(self, parts: list[Target], name: str) -> Schema:
+        """One object with the keys of all parts."""
+        properties: dict[str, Schema] = {}
+        required: dict[str, None] = {}
+        for part in parts:
+            schema = self.at(part)
+            required |= dict.fromkeys(schema.get("required", ()))
+            for key in schema.get("properties", ()):
+                new = self.convert(_step(part, "properties", key), name + pascal(key))
+                old = properties.get(key, new)
+                properties[key] = new if old == new else {"allOf": [old, new]}
+        return {"type": "object", "required": list(required), "properties": properties}
 
 
-def _is_record(schema: Schema) -> bool:
-    """Is it an object with keys of its own (not a map)?"""
-    return "properties" in schema or (
-        schema.get("type") == "object" and schema.get("additionalProperties") is False
-    )
+def pascal(text: str) -> str:
+    """`tool_call.v2` → `ToolCallV2`: a type's name from a key or a file's name."""
+    words = re.findall(r"[A-Za-z0-9]+", text)
+    return "".join(word[0].upper() + word[1:] for word in words)
 
 
-def _is_named_kind(schema: Schema) -> bool:
-    return bool(schema.keys() & {"anyOf", "oneOf", "allOf", "enum"})
+def _ref(title: str) -> Schema:
+    return {"$ref": f"#/$defs/{title}"}
+
+
+def _step(place: Target, *way: str | int) -> Target:
+    return place[0], place[1] + "".join(f"/{escape(str(token))}" for token in way)
+
+
+def _shown(place: Target) -> str:
+    return f"{place[0]}#{place[1]}" if place[1] else place[0]
+
+
+def _asserts(schema: Schema) -> set[str]:
+    return set(schema.keys() & (_TYPED - _ANNOTATIONS))
+
+
+def _annotations(schema: Schema) -> Schema:
+    return {key: schema[key] for key in ("description", "default", "deprecated") if key in schema}
+
+
+def _ignored(schema: Schema) -> set[str]:
+    """The assertions without a type in a schema, those of the objects in it aside."""
+    found = set(schema.keys() & _UNTYPED)
+    parts = [schema.get("items"), schema.get("additionalProperties")]
+    parts += schema.get("properties", {}).values()
+    for keyword in ("anyOf", "oneOf", "allOf", "prefixItems"):
+        parts += schema.get(keyword, ())
+    for part in parts:
+        if isinstance(part, dict) and "properties" not in part:
+            found |= _ignored(part)
+    return found

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from .bundle import Bundle, read_bundle
+from copilot_contracts import Registry
+from copilot_contracts.schema_files import SchemaFiles
+
+from .bundle import bundle_surface
 from .stamp import Stamp, digest, python_generator, schemas_digest
 
 
@@ -35,8 +38,9 @@ def generate(
     from .python import generate_python
 
     results = []
-    for folder in [f.parent for f in sorted(schemas.glob("*/surface.json"))]:
-        bundle = read_bundle(folder)
+    files = SchemaFiles(schemas)
+    for surface in Registry.from_folder(schemas).surfaces.values():
+        bundle = bundle_surface(surface, files)
         target = python / bundle.surface.replace("-", "_")
         target.mkdir(parents=True, exist_ok=True)
         for name, body in generate_python(bundle).items():

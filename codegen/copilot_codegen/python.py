@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from .bundle import DIALECT, Bundle, Schema
+from .bundle import Bundle, Schema, is_closed_tuple
 from .errors import CodegenError
 from .python_package import package_source
 
@@ -123,19 +123,23 @@ def _prepared(bundle: Bundle) -> Schema:
     """The bundle's document with a private title for what would else get an invented name.
 
     datamodel-code-generator makes an alias of a constrained item or union member and names it
-    after its key, which may be somebody's title. `_rewritten` puts these types back in place.
+    after its key, which may be somebody's title. `_put_back` undoes these aliases.
     """
     count = 0
 
     def walk(schema: Schema, *, inline: bool) -> Schema:
         nonlocal count
         result = dict(schema)
+        if result.pop("deprecated", False):  # Pydantic's flag would warn whoever reads the field
+            result["description"] = f"{result.get('description', '')}\n\nDeprecated.".lstrip()
+        if is_closed_tuple(result):
+            result |= {"items": False, "maxItems": len(result["prefixItems"])}
         if "properties" in result:
             result.pop("additionalProperties", None)
             result["properties"] = {
                 key: walk(value, inline=False) for key, value in result["properties"].items()
             }
-        for key in ("anyOf", "oneOf", "prefixItems"):
+        for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
             if key in result:
                 result[key] = [walk(value, inline=True) for value in result[key]]
         for key in ("items", "additionalProperties"):
@@ -147,11 +151,18 @@ def _prepared(bundle: Bundle) -> Schema:
         return result
 
     schemas = {name: walk(schema, inline=False) for name, schema in bundle.schemas.items()}
-    for schema in schemas.values():
-        del schema["title"]
-    if bundle.tag is not None and "Event" in schemas:
+    if bundle.tag is not None and _all_tagged(bundle, bundle.tag):
         schemas["Event"]["discriminator"] = {"propertyName": bundle.tag}
-    return {"$schema": DIALECT, "$defs": schemas}
+    return bundle.document(schemas)
+
+
+def _all_tagged(bundle: Bundle, tag: str) -> bool:
+    """Is each event one object that says its name? Then Pydantic can choose by the name."""
+    for name, title in bundle.events.items():
+        said = bundle.schemas[title].get("properties", {}).get(tag, {})
+        if name not in (said.get("const"), *said.get("enum", ())):
+            return False
+    return bool(bundle.events)
 
 
 def _rewritten(source: str, bundle: Bundle, *, models: bool) -> str:

@@ -44,8 +44,7 @@ def package_source(bundle: Bundle) -> str:
 
 
 def _reader(bundle: Bundle) -> str:
-    prefix = "" if bundle.tag is not None else "Named"
-    events = [f"    {_quoted(name)}: {prefix}{title}," for name, title in bundle.events.items()]
+    events = [f"    {_quoted(name)}: {title}," for name, title in bundle.events.items()]
     head = [
         "EVENTS: Final[Mapping[str, Any]] = {",
         *events,

@@ -58,7 +58,7 @@ def schemas_digest(bundle: Bundle) -> str:
         bundle.title,
         bundle.description,
         bundle.tag,
-        bundle.schemas,
+        list(bundle.schemas.items()),
         [[kind, name, title] for (kind, name), title in bundle.contracts.items()],
         list(bundle.events.items()),
     ]

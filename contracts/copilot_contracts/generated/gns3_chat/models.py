@@ -1,4 +1,4 @@
-# Generated from gns3-chat 1.0.0 (schemas 8c567ed9f58f0a4f) by copilot_codegen 31429451, datamodel-code-generator 0.89.0; do not edit (body 18209d470a8c79bd)
+# Generated from gns3-chat 1.0.0 (schemas 4f7bbee58715ca47) by copilot_codegen 97cfbc1c, datamodel-code-generator 0.89.0; do not edit (body 6311d9661cf360a4)
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
@@ -658,7 +658,7 @@ Event = TypeAliasType(
         Field(discriminator="type"),
     ],
 )
-"""Every event of the surface."""
+"""Any event of the surface."""
 
 
 class Topology(Reader):

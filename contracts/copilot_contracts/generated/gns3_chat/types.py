@@ -1,4 +1,4 @@
-# Generated from gns3-chat 1.0.0 (schemas 8c567ed9f58f0a4f) by copilot_codegen 31429451, datamodel-code-generator 0.89.0; do not edit (body 98a1b778ad87410a)
+# Generated from gns3-chat 1.0.0 (schemas 4f7bbee58715ca47) by copilot_codegen 97cfbc1c, datamodel-code-generator 0.89.0; do not edit (body 74c627ceacf52d8f)
 from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
@@ -633,7 +633,7 @@ class ToolStartEvent(TypedDict):
 
 
 Event: TypeAlias = ContentEvent | ToolCallEvent | ToolStartEvent | ToolEndEvent | ErrorEvent | DoneEvent | HeartbeatEvent | AbortEvent
-"""Every event of the surface."""
+"""Any event of the surface."""
 
 
 class Topology(TypedDict):
