@@ -99,12 +99,14 @@ class EventLog:
 class Subscription:
     """One reader of a log. Use it as a context manager; it counts while it is entered."""
 
-    __slots__ = ("_log", "_position", "_waiting")
+    __slots__ = ("_deadline", "_log", "_position", "_timer", "_waiting")
 
     def __init__(self, log: EventLog, after: int) -> None:
         self._log = log
         self._position = after
         self._waiting: asyncio.Future[None] | None = None
+        self._deadline = 0.0
+        self._timer: asyncio.TimerHandle | None = None
 
     async def __aenter__(self) -> Self:
         self._log.join(self)
@@ -116,6 +118,8 @@ class Subscription:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
         self._log.leave(self)
 
     def wake(self) -> None:
@@ -129,21 +133,39 @@ class Subscription:
         Raises StopAsyncIteration after the last event, ReaderTooSlow when the log has moved on.
         """
         log = self._log
+        if self._position == log.last and not log.closed:
+            await self._change(seconds)
         if self._position == log.last:
             if log.closed:
                 raise StopAsyncIteration
-            loop = asyncio.get_running_loop()
-            self._waiting = waiting = loop.create_future()
-            timer = loop.call_later(seconds, self.wake)
-            try:
-                await waiting
-            finally:
-                timer.cancel()
-                self._waiting = None
-            if self._position == log.last:
-                if log.closed:
-                    raise StopAsyncIteration
-                return None
+            return None
         block = log.since(self._position)
         self._position = log.last
         return block
+
+    async def _change(self, seconds: float) -> None:
+        """Until the log changes or ``seconds`` have passed."""
+        loop = asyncio.get_running_loop()
+        self._deadline = loop.time() + seconds
+        # One timer serves many waits: it looks at the deadline when it fires.
+        if self._timer is None or self._timer.when() > self._deadline:
+            self._arm(loop)
+        self._waiting = loop.create_future()
+        try:
+            await self._waiting
+        finally:
+            self._waiting = None
+
+    def _arm(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = loop.call_at(self._deadline, self._due, loop)
+
+    def _due(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._timer = None
+        if self._waiting is None:
+            return
+        if loop.time() < self._deadline:
+            self._arm(loop)
+        else:
+            self.wake()
