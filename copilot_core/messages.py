@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 from uuid import UUID, uuid4, uuid5
 
@@ -43,13 +43,14 @@ _ROLES: dict[str, type[BaseMessage]] = {
     "system": SystemMessage,
     "tool": ToolMessage,
 }
-_METADATA: dict[str, type] = {
-    "interrupted": bool,
-    "status": str,
-    "truncated": bool,
-    "original_size": int,
-    "model": str,
-    "finish_reason": str,
+_STATUSES = frozenset({"success", "error", "blocked", "aborted"})
+_METADATA: dict[str, Callable[[Any], bool]] = {
+    "interrupted": lambda value: value is True,
+    "status": lambda value: isinstance(value, str) and value in _STATUSES,
+    "truncated": lambda value: value is True,
+    "original_size": lambda value: type(value) is int and value >= 0,
+    "model": lambda value: isinstance(value, str),
+    "finish_reason": lambda value: isinstance(value, str),
 }
 _DERIVED_IDS = UUID("5f7f5a0c-9a55-4c37-9be1-4f6f2a1de6b0")
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
@@ -203,7 +204,7 @@ def _to_langchain(message: Mapping[str, Any]) -> BaseMessage:
         kept["metadata"] = {
             key: without_surrogates(value) if isinstance(value, str) else value
             for key, value in metadata.items()
-            if key in _METADATA and type(value) is _METADATA[key]
+            if key in _METADATA and _METADATA[key](value)
         }
     fields: JsonObject = {
         "content": content_text(message.get("content")),
