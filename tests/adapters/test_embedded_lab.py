@@ -17,6 +17,8 @@ import httpx
 import pytest
 
 from copilot_adapters.embedded_lab import EMBEDDED_PROJECT_ID, EmbeddedLab
+from copilot_adapters.gns3 import Gns3Lab
+from copilot_core.ports import ConsoleOutput, LabError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -552,3 +554,48 @@ async def test_as_a_program() -> None:
         assert (await http.get(url)).json()["name"] == "Embedded lab"
     program.send_signal(signal.SIGTERM)
     assert await program.wait() == 0
+
+
+async def test_a_taken_port_is_wrong_usage(lab: EmbeddedLab) -> None:
+    port = lab.url.rpartition(":")[2]
+    program = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "copilot_adapters.embedded_lab", "--port", port),
+        stderr=asyncio.subprocess.PIPE,
+    )
+    _, said = await program.communicate()
+    assert program.returncode == 2
+    assert f"port {port} can't be used" in said.decode()
+    assert "Traceback" not in said.decode()
+
+
+# By the client that reaches a real server
+
+
+async def test_the_client_builds_runs_and_stops_a_pc(lab: EmbeddedLab) -> None:
+    client = Gns3Lab(lab.url)
+    project_id = lab.project_id
+    project = await client.project(project_id)
+    assert project is not None
+    assert (project.name, project.status) == ("Embedded lab", "opened")
+    switch = next(n for n in await client.nodes(project_id) if n["name"] == "SW1")
+
+    pc = await client.create_node(project_id, VPCS, 10, 20, name="My PC")
+    assert (pc["name"], pc["status"], pc["x"], pc["y"]) == ("MyPC", "stopped", 10, 20)
+    await client.create_link(project_id, ((pc["node_id"], 0, 0), (switch["node_id"], 0, 4)))
+    await client.start_node(project_id, pc["node_id"])
+    assert (await client.node(project_id, pc["node_id"]))["status"] == "started"
+    commands = ["ip 10.0.0.5/24", "ping 10.0.0.4 -c 1"]
+    outputs = await client.console(pc["console_host"], pc["console"], commands, timeout=5)
+    assert outputs == [
+        ConsoleOutput(
+            "ip 10.0.0.5/24",
+            "Checking for duplicate address...\nMyPC : 10.0.0.5 255.255.255.0",
+        ),
+        ConsoleOutput("ping 10.0.0.4 -c 1", "84 bytes from 10.0.0.4 icmp_seq=1 ttl=64 time=0.5 ms"),
+    ]
+    await client.stop_node(project_id, pc["node_id"])
+    assert (await client.node(project_id, pc["node_id"]))["status"] == "stopped"
+    with pytest.raises(LabError, match="is the node started"):
+        await client.console(pc["console_host"], pc["console"], ["show ip"], timeout=5)
+    await client.close()

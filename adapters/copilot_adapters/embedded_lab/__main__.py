@@ -28,7 +28,10 @@ def main() -> None:
         "--require-auth", action="store_true", help="ask for the token of admin/admin"
     )
     arguments = parser.parse_args()
-    asyncio.run(_serve(arguments.port, arguments.require_auth))
+    try:
+        asyncio.run(_serve(arguments.port, arguments.require_auth))
+    except (OSError, OverflowError) as error:
+        parser.error(f"port {arguments.port} can't be used: {error}")
 
 
 if __name__ == "__main__":
