@@ -9,15 +9,16 @@ from typing import Annotated
 
 import jsonschema_rs
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from pydantic import StringConstraints, TypeAdapter, ValidationError
+
 from copilot_contracts.patterns import (
     PatternError,
     SlowPatternError,
     check_pattern,
     python_pattern,
 )
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
-from pydantic import StringConstraints, TypeAdapter, ValidationError
 
 PORTABLE = [
     "",

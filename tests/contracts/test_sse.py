@@ -6,6 +6,9 @@ import time
 from dataclasses import dataclass, field
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
 from copilot_contracts.sse import (
     Decoder,
     EventTooLargeError,
@@ -15,8 +18,6 @@ from copilot_contracts.sse import (
     comment,
     encode,
 )
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 
 @dataclass

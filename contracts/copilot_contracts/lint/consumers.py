@@ -87,20 +87,20 @@ def _in_branch(
     properties, types = branch["properties"], set(branch["types"])
     if not types:
         return Presence.POSSIBLE
+    held: Any = None
+    least = Presence.POSSIBLE
     if key == "*":
-        held = (
-            branch.get("items", False) if "array" in types else branch.get("additionalProperties")
-        )
+        held = branch.get("items" if "array" in types else "additionalProperties")
         least = Presence.GUARANTEED
     elif key in properties:
         held = properties[key]
-        least = Presence.GUARANTEED if key in branch["required"] else Presence.POSSIBLE
-    else:
-        held = branch.get("additionalProperties") if not properties else False
-        least = Presence.POSSIBLE
+        if key in branch["required"]:
+            least = Presence.GUARANTEED
+    elif not properties:  # a map
+        held = branch.get("additionalProperties")
     if held is None or held is False:
         return Presence.ABSENT
-    inner = _presence(bundle, held, rest, known) if rest or held is not True else least
+    inner = _presence(bundle, held, rest, known)
     if inner is Presence.ABSENT:
         return inner
     return min(inner, least, Presence.GUARANTEED if len(types) == 1 else Presence.POSSIBLE)

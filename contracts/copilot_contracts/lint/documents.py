@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from ..profile import RESERVED_TITLES
+from ..profile import FOR_TYPE, RESERVED_TITLES
 from ..schema_files import DIALECT, escape, subschemas
 from .folder import Folder
 
@@ -16,11 +16,17 @@ MAX_ERRORS_PER_FILE = 20
 
 _PASCAL_CASE = re.compile(r"[A-Z][A-Za-z0-9]*")
 _BUNDLE = "urn:bundle"
+#: Schemas compiled for examples and defaults, times the file's schemas.
+MAX_WORK = 1_000_000
+_SCALAR_KEYWORDS = frozenset({"type", "const", "enum"}).union(*FOR_TYPE.values()) - {
+    *FOR_TYPE["object"],
+    *FOR_TYPE["array"],
+}
 _REGEX_SIZE = 1024 * 1024
 
 
 def check_meta_schema(folder: Folder) -> None:
-    """Each file against the metaschema of draft 2020-12. What fails is broken."""
+    """Each file against the metaschema of draft 2020-12. What fails can't be used: it is broken."""
     from jsonschema import Draft202012Validator
 
     validator = Draft202012Validator(Draft202012Validator.META_SCHEMA)
@@ -39,6 +45,26 @@ def check_meta_schema(folder: Folder) -> None:
             pointer = "".join(f"/{escape(str(token))}" for token in error.absolute_path)
             message = f"Draft 2020-12 says: {error.message:.300}."
             folder.report("INVALID_SCHEMA", path, pointer, message)
+        if path not in folder.broken:
+            _check_patterns(folder, path, schema)
+
+
+def _check_patterns(folder: Folder, path: str, schema: dict[str, Any]) -> None:
+    for pointer, part in subschemas(schema):
+        if "pattern" in part and not _compiles({"pattern": part["pattern"]}):
+            folder.broken.add(path)
+            message = "The gate's engine, Rust's regex, can't read it: look-around, a reference?"
+            folder.report("PATTERN_INVALID", path, f"{pointer}/pattern", message)
+
+
+def _compiles(schema: dict[str, Any]) -> bool:
+    import jsonschema_rs
+
+    try:
+        _compiled(schema)
+    except jsonschema_rs.ValidationError:
+        return False
+    return True
 
 
 def check_words(folder: Folder) -> None:
@@ -59,7 +85,8 @@ def check_words(folder: Folder) -> None:
 
 def _is_named(pointer: str, schema: Mapping[str, Any]) -> bool:
     """Whether the schema becomes a type with a name: files, definitions, objects with keys."""
-    return pointer == "" or re.fullmatch(r"/\$defs/[^/]+", pointer) or "properties" in schema
+    definition = re.fullmatch(r"(/\$defs/[^/]+)?", pointer)
+    return definition is not None or "properties" in schema
 
 
 def check_titles(folder: Folder) -> None:
@@ -86,14 +113,28 @@ def check_titles(folder: Folder) -> None:
                 places[title] = f"{path}#{pointer}" if pointer else path
 
 
-def check_values(folder: Folder, path: str, bundle: Mapping[str, Any]) -> None:
+def check_values(folder: Folder, path: str, bundle: dict[str, Any]) -> None:
     """Examples, defaults and constants against the schema that they stand in."""
-    for pointer, part in subschemas(folder.sources[path].value):
-        values = list(_values(part))
-        if values:
-            validator = _validator(bundle, pointer)
-            for rule, way, value in values:
-                _check_value(folder, rule, path, f"{pointer}/{way}", validator, value)
+    import jsonschema_rs
+
+    places = list(subschemas(folder.sources[path].value))
+    registry = jsonschema_rs.Registry([(_BUNDLE, bundle)])
+    budget = MAX_WORK
+    for pointer, part in places:
+        literals = [*_literals(part)]
+        if literals:
+            alone = _compiled({name: part[name] for name in part if name in _SCALAR_KEYWORDS})
+            for way, value in literals:
+                _check_value(folder, "CONST_INVALID", path, f"{pointer}/{way}", alone, value)
+        if "examples" in part or "default" in part:
+            budget -= len(places)
+            if budget < 0:
+                message = "There are too many examples and defaults to try in a file of this size."
+                folder.report("TOO_LARGE", path, pointer, message)
+                return
+            whole = _compiled({"$ref": f"{_BUNDLE}#{quote(pointer)}"}, registry)
+            for rule, way, value in _values(part):
+                _check_value(folder, rule, path, f"{pointer}/{way}", whole, value)
         outcomes = part.get("x-outcomes")
         if outcomes is not None:
             _check_outcomes(folder, path, pointer, outcomes, part.get("examples", []))
@@ -104,18 +145,22 @@ def _values(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
         yield "EXAMPLE_INVALID", f"examples/{index}", value
     if "default" in schema:
         yield "DEFAULT_INVALID", "default", schema["default"]
+
+
+def _literals(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     if "const" in schema:
-        yield "CONST_INVALID", "const", schema["const"]
+        yield "const", schema["const"]
     for index, value in enumerate(schema.get("enum", ())):
-        yield "CONST_INVALID", f"enum/{index}", value
+        yield f"enum/{index}", value
 
 
-def _validator(bundle: Mapping[str, Any], pointer: str) -> Any:
+def _compiled(schema: dict[str, Any], registry: Any = None) -> Any:
+    """A validator as the gate has it."""
     import jsonschema_rs
 
     return jsonschema_rs.Draft202012Validator(
-        {"$ref": f"{_BUNDLE}#{quote(pointer)}"},
-        registry=jsonschema_rs.Registry([(_BUNDLE, bundle)]),
+        schema,
+        registry=registry,
         validate_formats=False,
         pattern_options=jsonschema_rs.RegexOptions(size_limit=_REGEX_SIZE),
         offline=True,

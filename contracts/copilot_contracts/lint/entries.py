@@ -12,7 +12,7 @@ from .folder import CATALOGUE, Folder
 
 __all__ = ["Entry", "check_catalogue", "check_entries", "check_order", "check_shape", "entries"]
 
-Bundles = Mapping[str, Mapping[str, Any]]
+Bundles = Mapping[str, dict[str, Any]]
 
 MAX_ERRORS = 20
 
@@ -112,10 +112,10 @@ def check_entries(folder: Folder, bundles: Bundles) -> None:
         schema = folder.sources[entry.path].value
         name = entry.name.partition(":")[2]
         produced = entry.kind in ("event", "response", "return")
-        if produced and not (entry.kind == "event" and name in anytime):
-            if "x-outcomes" not in schema and schema.get("examples"):
-                message = "Say of each example in `x-outcomes`: success, partial or failure."
-                folder.report("OUTCOMES_MISSING", entry.path, "/examples", message)
+        marked = produced and not (entry.kind == "event" and name in anytime)
+        if marked and "x-outcomes" not in schema and schema.get("examples"):
+            message = "Say of each example in `x-outcomes`: success, partial or failure."
+            folder.report("OUTCOMES_MISSING", entry.path, "/examples", message)
         if entry.kind == "model" and schema.get("title", entry.name) != entry.name:
             message = f"The model is named {entry.name}, its schema's title is {schema['title']}."
             folder.report("MODEL_NAME", CATALOGUE, entry.pointer, message)
