@@ -7,12 +7,24 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
-from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from .bundle import Bundle
+from .node import LOCK_FILE, node_folder
+
+if TYPE_CHECKING:
+    from .bundle import Bundle
+
+__all__ = [
+    "Stamp",
+    "digest",
+    "python_generator",
+    "read_stamp",
+    "same_generator",
+    "schemas_digest",
+    "typescript_generator",
+]
 
 _LINE: Final = re.compile(
     r"(?:#|//) Generated from (?P<surface>\S+) (?P<version>\S+) \(schemas (?P<schemas>\w+)\) "
@@ -65,17 +77,31 @@ def schemas_digest(bundle: Bundle) -> str:
     return digest(json.dumps(parts))
 
 
-@cache
-def _own_digest(*names: str) -> str:
-    here = Path(__file__).parent
-    return digest("\n".join((here / name).read_text(encoding="utf-8") for name in names))[:8]
-
-
-def python_generator() -> str | None:
-    """The generator of Python files with its version; None when it isn't installed."""
+def python_generator() -> str:
+    """What writes Python files, with versions."""
+    own = _own_digest("bundle.py", "python.py", "python_package.py")
     try:
         tool = version("datamodel-code-generator")
     except PackageNotFoundError:
-        return None
-    own = _own_digest("bundle.py", "python.py", "python_package.py")
+        tool = "?"
     return f"copilot_codegen {own}, datamodel-code-generator {tool}"
+
+
+def typescript_generator() -> str:
+    """What writes TypeScript files, with versions."""
+    folder = node_folder()
+    own = _own_digest("bundle.py", "typescript.py", folder / "generate.mjs", folder / LOCK_FILE)
+    package = json.loads((folder / "package.json").read_text(encoding="utf-8"))
+    tool = package["dependencies"]["json-schema-to-typescript"]
+    return f"copilot_codegen {own}, json-schema-to-typescript {tool}"
+
+
+def same_generator(said: str, here: str) -> bool:
+    """Did the generator named `here` write it? A tool that isn't installed here (`?`) may be of any version."""
+    return said == here or (here.endswith(" ?") and said.startswith(here[:-1]))
+
+
+def _own_digest(*sources: str | Path) -> str:
+    """Changes with these files: what is generated may then be another text."""
+    here = Path(__file__).parent
+    return digest("\0".join((here / file).read_text(encoding="utf-8") for file in sources))[:8]

@@ -1,4 +1,4 @@
-# Generated from gns3-chat 1.0.0 (schemas 4f7bbee58715ca47) by copilot_codegen 97cfbc1c, datamodel-code-generator 0.89.0; do not edit (body 6311d9661cf360a4)
+# Generated from gns3-chat 1.0.0 (schemas a64cb8c2f1d6da73) by copilot_codegen f8c7376c, datamodel-code-generator 0.89.0; do not edit (body ecd8f949a69f1cc9)
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
@@ -398,7 +398,12 @@ class RenameSessionRequest(Reader):
     """A new title."""
 
     title: Annotated[
-        str, Field(max_length=1000, min_length=1, pattern="^\\s*\\S([\\s\\S]{0,253}\\S)?\\s*$")
+        str,
+        Field(
+            max_length=1000,
+            min_length=1,
+            pattern="^[\\t-\\r\\u001c-\\u0020\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]*[^\\t-\\r\\u001c-\\u0020\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]([\\s\\S]{0,253}[^\\t-\\r\\u001c-\\u0020\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000])?[\\t-\\r\\u001c-\\u0020\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]*$",
+        ),
     ]
     """1 to 255 characters after trimming."""
 
