@@ -184,7 +184,7 @@ def _meant(branches: list[dict[str, Any]], value: Any) -> int | tuple[str, str, 
         return fitting[0]
     if not fitting:
         types = {name for branch in branches for name in branch["types"]}
-        return "type", " or ".join(sorted(types)), None
+        return "type", _types(types), None
     if type(value) is not dict:
         return fitting[0]
     for tag, said in _tags([branches[index] for index in fitting]).items():
@@ -200,8 +200,8 @@ def _meant(branches: list[dict[str, Any]], value: Any) -> int | tuple[str, str, 
             return index
     named = sorted({key for keys in own.values() for key in keys})
     if named:
-        keys = f"one of the keys {_listed(named)}" if len(named) > 1 else f'the key "{named[0]}"'
-        return "required", keys, None
+        words = f"one of the keys {_listed(named)}" if len(named) > 1 else f'the key "{named[0]}"'
+        return "required", words, None
     return fitting[0]
 
 
@@ -244,7 +244,7 @@ def _expected(schema: Mapping[str, Any], kind: Any) -> str:
     """What a keyword says, as a phrase. `kind`: jsonschema_rs' account of the error."""
     match kind.name:
         case "type":
-            return " or ".join(kind.types)
+            return _types(kind.types)
         case "required":
             return f'the key "{kind.property}"'
         case "const":
@@ -275,6 +275,10 @@ def _expected(schema: Mapping[str, Any], kind: Any) -> str:
             return "items that differ from each other"
         case rule:
             return f"what `{rule}` says"
+
+
+def _types(names: Iterable[str]) -> str:
+    return " or ".join(sorted(names, key=lambda name: (name == "null", name)))
 
 
 def _bound(kind: Any, thing: str) -> str:

@@ -22,17 +22,24 @@ def event_problems(
     for name in catalogue.events:
         if not name or not name.isprintable():
             yield "/events", f"{name!r:.80} can't be an event's name."
-        elif tag is not None and name in schemas:
-            root = schemas[name]
-            for branch in branches(root, root):
-                said = merged(root, branch["properties"].get(tag))
-                if tag not in branch["required"] or literals(said) != [name]:
-                    yield (
-                        f"/events/{escape(name)}",
-                        f'its schema must require the key {tag!r} with {{"const": "{name}"}}: '
-                        "that is what names the event.",
-                    )
-                    break
+        elif tag is not None and name in schemas and not _has_tag(schemas[name], tag, name):
+            yield (
+                f"/events/{escape(name)}",
+                f'its schema must require the key {tag!r} with {{"const": "{name}"}}: '
+                "that is what names the event.",
+            )
+
+
+def _has_tag(root: Mapping[str, Any], tag: str, name: str) -> bool:
+    """Whether every branch of the schema requires the tag to be the name."""
+    try:
+        parts = branches(root, root)
+    except ValueError:  # more branches than any event has
+        return False
+    return all(
+        tag in part["required"] and literals(merged(root, part["properties"].get(tag))) == [name]
+        for part in parts
+    )
 
 
 def order_problems(
