@@ -26,16 +26,21 @@ __all__ = ["Bundle", "Schema", "bundle_surface", "is_closed_tuple"]
 
 Schema = dict[str, Any]
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 _ANNOTATIONS: Final = frozenset({"title", "description", "default", "deprecated"})
-_TYPED: Final = _ANNOTATIONS | frozenset(
+_TYPED: Final = _ANNOTATIONS | _words(
     "type properties required items prefixItems additionalProperties propertyNames anyOf oneOf "
     "allOf enum const minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength "
-    "maxLength pattern minItems maxItems minProperties maxProperties $ref".split()
+    "maxLength pattern minItems maxItems minProperties maxProperties $ref"
 )
 #: Assertions that no generated type expresses; the type's description says so.
-_UNTYPED: Final = frozenset(
+_UNTYPED: Final = _words(
     "if then else not contains minContains maxContains uniqueItems dependentRequired "
-    "dependentSchemas dependencies unevaluatedProperties unevaluatedItems patternProperties".split()
+    "dependentSchemas dependencies unevaluatedProperties unevaluatedItems patternProperties"
 )
 _OBJECT: Final = frozenset({"type", "properties", "required", "additionalProperties"})
 _PASCAL_CASE: Final = re.compile(r"[A-Z][A-Za-z0-9]*")
@@ -72,7 +77,7 @@ def bundle_surface(surface: Surface, files: SchemaFiles) -> Bundle:
     folder = surface.folder.relative_to(files.root)
     outside = {(folder / path).as_posix(): why for path, why in catalogue.outside_profile.items()}
     builder = _Builder(files, outside)
-    contracts = {
+    contracts: dict[tuple[str, str], str] = {
         (contract.kind, contract.name): builder.named(
             (contract.path.relative_to(files.root).as_posix(), "")
         )

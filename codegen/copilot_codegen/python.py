@@ -6,14 +6,18 @@ import ast
 import json
 import re
 import tempfile
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .bundle import Bundle, Schema, is_closed_tuple
 from .errors import CodegenError
 from .python_package import package_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["generate_python"]
 
 _OPTIONS: Final[dict[str, Any]] = {
     "input_filename": "bundle.json",
@@ -57,10 +61,11 @@ _TYPES: Final[dict[str, Any]] = {
 
 _READING: Final = "copilot_contracts.reading"
 _JSON_NAMES: Final = {"int": "Integer", "float": "Number"}
-_CONSTRAINTS: Final = frozenset(
-    "enum const minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength "
-    "pattern minItems maxItems minProperties maxProperties propertyNames".split()
-)
+_CONSTRAINTS: Final = {
+    *("enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    *("multipleOf", "minLength", "maxLength", "pattern", "minItems", "maxItems"),
+    *("minProperties", "maxProperties", "propertyNames"),
+}
 _INLINE: Final = "InlineType"
 _INLINE_NAME: Final = re.compile(rf"\b{_INLINE}\d+\b")
 _INLINE_TITLE: Final = re.compile(rf'(?:, )?title="{_INLINE}\d+"')
@@ -215,16 +220,16 @@ class _JsonTypes(ast.NodeVisitor):
             text = text[:offset] + new.encode() + text[offset + length :]
         return text.decode()
 
-    def visit_Name(self, node: ast.Name) -> None:  # noqa: N802 - ast's name
+    def visit_Name(self, node: ast.Name) -> None:
         if node.id in _JSON_NAMES:
             new = _JSON_NAMES[node.id]
             self.names.add(new)
             self.inserts.append((self._start(node), len(node.id), new))
 
-    def visit_Call(self, node: ast.Call) -> None:  # noqa: N802 - ast's name
+    def visit_Call(self, node: ast.Call) -> None:
         """Arguments of Field() are no types."""
 
-    def visit_Subscript(self, node: ast.Subscript) -> None:  # noqa: N802 - ast's name
+    def visit_Subscript(self, node: ast.Subscript) -> None:
         match node.value:
             case ast.Name(id="tuple"):
                 self._annotate(node, "AsTuple")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from .bundle import Bundle
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .bundle import Bundle
+
+__all__ = ["package_source"]
 
 
 def package_source(bundle: Bundle) -> str:

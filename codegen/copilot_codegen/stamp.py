@@ -97,7 +97,7 @@ def typescript_generator() -> str:
 
 
 def same_generator(said: str, here: str) -> bool:
-    """Did the generator named `here` write it? A tool that isn't installed here (`?`) may be of any version."""
+    """Whether they name one generator; a tool that isn't installed here (`?`) may be any."""
     return said == here or (here.endswith(" ?") and said.startswith(here[:-1]))
 
 

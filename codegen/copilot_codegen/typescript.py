@@ -128,7 +128,9 @@ export function readEvent(message: {message}): ReadResult {{
   }}
   if (!Object.hasOwn(EVENTS, name)) return {{ known: false, name, data }};
   for (const key of EVENTS[name as EventName]) {{
-    if (!Object.hasOwn(keys, key)) throw new TypeError(`The event ${{name}} has no \\`${{key}}\\`.`);
+    if (!Object.hasOwn(keys, key)) {{
+      throw new TypeError(`The event ${{name}} lacks its key ${{key}}.`);
+    }}
   }}
   return {{ known: true, event: {event} as Event }};
 }}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     AllowInfNan,
@@ -76,7 +76,7 @@ def exactly(*values: object) -> BeforeValidator:
 
 @dataclass(frozen=True, slots=True)
 class UnknownEvent:
-    """An event that this surface doesn't declare: a newer server's, or another layer's keepalive."""
+    """An event that the surface doesn't declare: a newer server's, or a keepalive."""
 
     name: str
     data: object

@@ -1,4 +1,4 @@
-// Generated from gns3-chat 1.0.0 (schemas a64cb8c2f1d6da73) by copilot_codegen d0bef468, json-schema-to-typescript 16.0.0; do not edit (body d57c686504d9b72b)
+// Generated from gns3-chat 1.0.0 (schemas a64cb8c2f1d6da73) by copilot_codegen 1245cfa4, json-schema-to-typescript 16.0.0; do not edit (body 4b45282321f1fa16)
 /**
  * GNS3 chat: The chat API of an AI copilot for GNS3 network labs: an agent per project, sessions in the project's own file, streamed answers, tools on lab devices.
  *
@@ -1392,7 +1392,9 @@ export function readEvent(message: { readonly data: string }): ReadResult {
   }
   if (!Object.hasOwn(EVENTS, name)) return { known: false, name, data };
   for (const key of EVENTS[name as EventName]) {
-    if (!Object.hasOwn(keys, key)) throw new TypeError(`The event ${name} has no \`${key}\`.`);
+    if (!Object.hasOwn(keys, key)) {
+      throw new TypeError(`The event ${name} lacks its key ${key}.`);
+    }
   }
   return { known: true, event: data as Event };
 }
