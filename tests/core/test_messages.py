@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import (
     AIMessage,
@@ -236,6 +236,7 @@ json_values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(
     st.fixed_dictionaries(
         {"role": st.sampled_from(["user", "assistant", "system", "tool"])},
@@ -318,6 +319,7 @@ wire_messages = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(wire_messages, max_size=5))
 def test_to_langchain_into_a_checkpoint_and_back_is_the_identity(wire: list[Any]) -> None:
     for message in wire:
@@ -328,6 +330,7 @@ def test_to_langchain_into_a_checkpoint_and_back_is_the_identity(wire: list[Any]
 PIECES = ['{"to', '": "PC1"', "}", "{}", "[", '{"n": 1, "n": 2}', ""]
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.sampled_from(PIECES)), max_size=12),
     st.sampled_from(["tool_calls", "length"]),
@@ -459,6 +462,7 @@ conversations = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(conversations)
 def test_any_history_is_accepted_by_a_strict_provider(messages: list[BaseMessage]) -> None:
     body = sent(messages)
@@ -483,9 +487,9 @@ def test_a_long_history_takes_linear_time() -> None:
                 *[ToolMessage("x", tool_call_id="a")] * 3,
             )
         ]
-        start = time.perf_counter()
+        start = time.process_time()
         assert len(history_for_model(messages)) == 3 * turns
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     seconds(100)
-    assert seconds(2_000) < 1
+    assert seconds(4_000) < 3

@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.messages.tool import tool_call_chunk
@@ -275,9 +275,9 @@ def test_50_kib_in_small_pieces_is_bounded_on_the_wire_and_fast():
     chunks = [
         chunk({"index": 0, "args": arguments[at : at + 4]}) for at in range(0, len(arguments), 4)
     ]
-    start = time.perf_counter()
+    start = time.process_time()
     growth, [call] = run(chunk({"index": 0, "id": "a", "name": "x"}), *chunks)
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     check_growth(growth, [call])
     assert call.valid
     assert sum(len(json.dumps(event.arguments)) + 300 for event in growth) < 1.5e6
@@ -287,13 +287,13 @@ def test_50_kib_in_small_pieces_is_bounded_on_the_wire_and_fast():
 
 def test_braces_in_text_and_a_name_in_every_piece_stay_linear():
     chunks = [chunk({"index": 0, "id": "a", "name": "x", "args": "{}"})] * 25_000
-    start = time.perf_counter()
+    start = time.process_time()
     _, [call] = run(
         chunk({"index": 0, "id": "a", "name": "x", "args": '{"s": "'}),
         *chunks,
         chunk({"index": 0, "id": "a", "args": '"}'}),
     )
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert call.args == {"s": "{}" * 25_000}
 
 
@@ -354,6 +354,7 @@ def streams(draw):
     return calls, [queues[at].pop(0) for at in order]
 
 
+@settings(deadline=None)
 @given(streams(), st.integers(1, 3))
 def test_any_interleaving_gives_back_the_calls(stream, per_chunk):
     calls, parts = stream

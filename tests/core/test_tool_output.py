@@ -4,7 +4,7 @@ import json
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from copilot_core.tools.output import tool_text
@@ -60,9 +60,9 @@ def test_a_long_object_stays_json_with_its_short_strings_whole():
 
 def test_an_object_of_many_short_strings_becomes_plain_text():
     result = {"templates": [f"template {at}" for at in range(50_000)]}
-    start = time.perf_counter()
+    start = time.process_time()
     text, size = tool_text(result)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert len(text) <= 16 * 1024 < size
     assert text.startswith('{"templates":["template 0"')
     assert text.endswith('"template 49999"]}')
@@ -75,6 +75,7 @@ json_values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.text() | st.dictionaries(st.text(), json_values), st.integers(1, 300))
 def test_any_result_is_within_its_bound_and_strict(result, bound):
     whole, size = tool_text(result, max_bytes=10**9)
