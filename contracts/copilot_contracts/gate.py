@@ -8,7 +8,7 @@ always enforced.
 import logging
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NoReturn, get_args
 
 from .registry import Contract
 from .strict_json import encode, is_strict
@@ -41,23 +41,28 @@ class Gate:
 
     def check(self, contract: Contract, value: Any) -> None:
         """Raises ContractViolation, or reports it, as the policy says."""
+        self.admit(contract, value)
+
+    def encode(self, contract: Contract, value: Any) -> bytes:
+        """The value, checked, as strict UTF-8 JSON."""
+        return self.admit(contract, value)[0]
+
+    def admit(self, contract: Contract, value: Any) -> tuple[bytes, Any]:
+        """The value, checked, as JSON; and the value as it is sent: lone surrogates replaced."""
         if contract.status == "placeholder":
             self.refuse(contract.placeholder(value))
         if not is_strict(value):
             self.refuse(contract.not_json(value))
+        body, value = encode(value)
         always = contract.kind in _ALWAYS_ENFORCED
-        violation = contract.violation(value) if always or self.validates else None
-        if violation is not None:
+        if (self.validates or always) and not contract.accepts(value):
+            violation = contract.explained(value)
             if always:
                 self.refuse(violation)
             self.judge(violation)
+        return body, value
 
-    def encode(self, contract: Contract, value: Any) -> bytes:
-        """The value, checked, as strict UTF-8 JSON."""
-        self.check(contract, value)
-        return encode(value)
-
-    def refuse(self, violation: Violation) -> None:
+    def refuse(self, violation: Violation) -> NoReturn:
         """Counts and raises, whatever the policy."""
         self._count(violation)
         raise violation
@@ -67,7 +72,7 @@ class Gate:
         if self.policy == "enforce":
             self.refuse(violation)
         self._count(violation)
-        _log.warning("delivered in spite of a violation: %s", violation)
+        _log.warning("contract violation, not enforced: %s", violation)
 
     def _count(self, violation: Violation) -> None:
         if isinstance(violation, OrderViolation):

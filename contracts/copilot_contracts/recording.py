@@ -50,7 +50,7 @@ def verify_stream(surface: Surface, chunks: bytes | Iterable[bytes]) -> list[Str
     head = b""
     for chunk in chunks:
         head += chunk
-        if head.removeprefix(_BOM).lstrip():
+        if len(head) >= len(_BOM) and head.removeprefix(_BOM).lstrip():
             break
     begin = head.removeprefix(_BOM).lstrip()[:1]
     lines = _lines(chain([head], chunks))
@@ -133,6 +133,7 @@ class _Check:
 def _read_sse(check: _Check, lines: Iterator[tuple[int, bytes, bool]]) -> None:
     decoder = sse.Decoder()
     begin: int | None = None  # of the block being read
+    number = 1
     for number, line, ended in lines:
         check.line = begin = begin or number
         try:
@@ -148,7 +149,9 @@ def _read_sse(check: _Check, lines: Iterator[tuple[int, bytes, bool]]) -> None:
         if not line or line.startswith(b":"):
             begin = None if not line or begin == number else begin
     unfinished = decoder.close()
-    if unfinished is not None:
+    if unfinished is None:
+        check.line = number
+    else:
         check.found(
             "UNFINISHED",
             f"the recording ends inside a block ({unfinished.size} bytes): readers discard it.",
@@ -211,21 +214,25 @@ def _parsed(data: bytes | str) -> Any:
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes, bool]]:
     """Lines that end with LF, CR or CRLF: number, content, and whether it was ended."""
-    number, rest, after_cr = 1, b"", False
+    number, after_cr = 1, False
+    rest: list[bytes] = []  # of a line that goes on
     for chunk in chunks:
         if after_cr and chunk[:1] == b"\n":
             chunk = chunk[1:]
         if not chunk:
             continue
         after_cr = chunk.endswith(b"\r")
-        for line in (rest + chunk).splitlines(keepends=True):
-            content = line.rstrip(b"\r\n")
-            if content == line:
-                rest = line
+        first, *more = chunk.splitlines(keepends=True)
+        for line in (b"".join([*rest, first]), *more) if _ends(first) else (first, *more):
+            if not _ends(line):
+                rest.append(line)
                 break
-            yield number, content, True
+            rest.clear()
+            yield number, line.rstrip(b"\r\n"), True
             number += 1
-        else:
-            rest = b""
     if rest:
-        yield number, rest, False
+        yield number, b"".join(rest), False
+
+
+def _ends(line: bytes) -> bool:
+    return line.endswith((b"\n", b"\r"))

@@ -14,7 +14,7 @@ from .explain import pointer_text
 from .order import OrderRules
 from .order_check import event_problems, order_problems
 from .schema_files import SchemaFiles
-from .strict_json import find_flaw, is_strict, json_type, repair
+from .strict_json import encode, find_flaw, is_strict, json_type
 from .violations import (
     ContractViolation,
     NotJson,
@@ -81,12 +81,8 @@ class Contract:
         """What is wrong with the value, or None. Lone surrogates count as replaced."""
         if not is_strict(value):
             return self.not_json(value)
-        try:
-            valid = self.accepts(value)
-        except UnicodeEncodeError:
-            value = repair(value)
-            valid = self.accepts(value)
-        return None if valid else self.explained(value)
+        value = encode(value)[1]
+        return None if self.accepts(value) else self.explained(value)
 
     def not_json(self, value: Any) -> NotJson:
         """The violation of a value that isn't strict JSON."""

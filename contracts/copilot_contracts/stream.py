@@ -1,13 +1,13 @@
 """The stream contract: each event checked for shape and place, and encoded, once."""
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, NoReturn
 
 from . import sse
 from .explain import show_key
 from .gate import Gate
 from .registry import Contract, Surface
-from .strict_json import encode, is_strict, json_type, repair
+from .strict_json import json_type
 from .violations import ContractViolation, OrderViolation
 
 __all__ = ["EventStream", "StreamContract"]
@@ -24,7 +24,8 @@ class StreamContract:
         #: The key in the data that names an event; None when events are {"event", "data"}.
         self.tag = surface.catalogue.sse.tag
         self.order = surface.order
-        self._events: dict[str, Contract] = {
+        #: Those that may be sent, by name.
+        self.events: dict[str, Contract] = {
             contract.name: contract
             for contract in surface.contracts()
             if contract.kind == "event" and contract.status != "placeholder"
@@ -52,7 +53,8 @@ class StreamContract:
                     message="only an anytime event may be sent outside the stream",
                 )
             )
-        return sse.encode(self.encoded(name, data)[0], None if self.tag else name)
+        body = self.gate.encode(self.events[name], data)
+        return sse.encode(body, None if self.tag else name)
 
     def named(self, event: Any) -> tuple[str, Any]:
         """An event's name and data. Raises ContractViolation when nothing here has that name."""
@@ -64,34 +66,19 @@ class StreamContract:
             if event.keys() != {"event", "data"}:
                 self._refuse("?", "", "required", 'the keys "event" and "data" only', "object")
             pointer, name, data = "/event", event["event"], event["data"]
-        if type(name) is not str or name not in self._events:
+        if type(name) is not str or name not in self.events:
             self._unknown(pointer, name)
-        return cast("str", name), data
+        return name, data
 
-    def encoded(self, name: str, data: Any) -> tuple[bytes, Any]:
-        """An event's data after its shape was checked: as JSON, and as it was sent (repaired)."""
-        contract = self._events[name]
-        if not is_strict(data):
-            self.gate.refuse(contract.not_json(data))
-        if self.gate.validates:
-            try:
-                valid = contract.accepts(data)
-            except UnicodeEncodeError:
-                data = repair(data)
-                valid = contract.accepts(data)
-            if not valid:
-                self.gate.judge(contract.explained(data))
-        return encode(data), data
-
-    def _unknown(self, pointer: str, name: object) -> None:
+    def _unknown(self, pointer: str, name: object) -> NoReturn:
         declared = self.surface.catalogue.events
         if type(name) is str and name in declared:
             self._refuse(name, pointer, "PLACEHOLDER", "nothing yet (a placeholder)", "event")
         shown = (show_key(name) if type(name) is str else None) or "?"
         got = "no such key" if name is None else json_type(name)
-        self._refuse(shown, pointer, "UNKNOWN_EVENT", f"one of {', '.join(self._events)}", got)
+        self._refuse(shown, pointer, "UNKNOWN_EVENT", f"one of {', '.join(self.events)}", got)
 
-    def _refuse(self, name: str, pointer: str, rule: str, expected: str, got: str) -> None:
+    def _refuse(self, name: str, pointer: str, rule: str, expected: str, got: str) -> NoReturn:
         self.gate.refuse(
             ContractViolation(
                 surface=self.surface.name,
@@ -133,7 +120,7 @@ class EventStream:
         name, data = contract.named(event)
         if self._state.ended:
             self._gate.refuse(self._state.misplaced(name))
-        body, data = contract.encoded(name, data)
+        body, data = self._gate.admit(contract.events[name], data)
         block = sse.encode(body, name if self._named else None, id)
         try:
             self._state.step(name, data)
@@ -148,4 +135,5 @@ class EventStream:
         try:
             self._state.finish()
         except OrderViolation as violation:
-            self._gate.judge(violation)
+            if self._validates:
+                self._gate.judge(violation)

@@ -99,16 +99,17 @@ def _flaws(value: Any, path: tuple[str | int, ...]) -> Iterator[Flaw]:
         yield Flaw(path, "JSON_INTEGER", "an integer of 64 bits", "a larger one")
 
 
-def encode(value: Any) -> bytes:
-    """The value as strict UTF-8 JSON. It must be strict (`is_strict`).
+def encode(value: Any) -> tuple[bytes, Any]:
+    """A strict value (`is_strict`) as UTF-8 JSON; and the value as it was sent.
 
     Lone surrogates, in keys and values, become U+FFFD: one broken character of a model's answer
     must not end a turn, and UTF-8 can't carry it.
     """
     try:
-        return _dumps(value, None, _OPTIONS)
+        return _dumps(value, None, _OPTIONS), value
     except TypeError:  # of a strict value: surrogates
-        return _dumps(repair(value), None, _OPTIONS)
+        value = repair(value)
+        return _dumps(value, None, _OPTIONS), value
 
 
 def repair(value: Any) -> Any:
