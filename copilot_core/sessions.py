@@ -73,6 +73,12 @@ async def create_tables(connection: aiosqlite.Connection) -> None:
             if name not in present:
                 await connection.execute(f"ALTER TABLE chat_sessions ADD COLUMN {name} {kind}")
         await _date_older_rows(connection)
+        # Without the unique index an older file may hold an id twice: the newest row keeps it,
+        # the others get one that nobody can ask for.
+        await connection.execute(
+            "UPDATE chat_sessions SET thread_id = thread_id || '#' || id WHERE id NOT IN"
+            " (SELECT max(id) FROM chat_sessions GROUP BY thread_id)"
+        )
         for row in await _rows(connection, "PRAGMA index_list(chat_sessions)"):
             if row[1] == "idx_thread_id" and not row[2]:  # an older one, not unique
                 await connection.execute("DROP INDEX idx_thread_id")

@@ -123,7 +123,7 @@ def _topology_link(link: JsonObject, nodes: dict[str, JsonObject]) -> JsonObject
     for number, end in enumerate(link["nodes"], 1):
         node = nodes.get(end["node_id"], {})
         place = (end["adapter_number"], end["port_number"])
-        port = next((port for port in node.get("ports", ()) if _place(port) == place), None)
+        port = next((port for port in _ports(node) if _place(port) == place), None)
         told[f"node{number}"] = node.get("name", end["node_id"])
         told[f"port{number}"] = port["short_name"] if port else f"{place[0]}/{place[1]}"
     return told
@@ -256,7 +256,7 @@ def _find(kind: str, asked: str, things: Sequence[JsonObject], id_key: str) -> J
         if len(found) == 1:
             return found[0]
         if found:
-            raise LabError(f"There are {len(found)} {kind}s named {asked}: use the id.")
+            raise LabError(f"There are {len(found)} {kind}s named {asked[:100]}: use the id.")
     there = _listed(thing["name"] for thing in things)
     raise LabError(f"There is no {kind} {asked[:100]}. There is: {there}.")
 
@@ -265,7 +265,7 @@ def _end(asked: str, port_name: str, nodes: Sequence[JsonObject]) -> tuple[JsonO
     """A node and one of its ports, by name or short name in either case."""
     node = _find("node", asked, nodes, "node_id")
     wanted = port_name.strip().casefold()
-    for port in node["ports"]:
+    for port in _ports(node):
         if wanted in {port["name"].casefold(), port["short_name"].casefold()}:
             return node, port
     there = _listed(_short_names(node))
@@ -288,7 +288,11 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _short_names(node: JsonObject) -> list[str]:
-    return [port["short_name"] for port in node.get("ports", ())]
+    return [port["short_name"] for port in _ports(node)]
+
+
+def _ports(node: JsonObject) -> list[JsonObject]:
+    return node.get("ports") or []
 
 
 def _place(port: JsonObject) -> tuple[Any, Any]:

@@ -168,11 +168,15 @@ async def test_an_older_file_opens_keeps_its_rows_and_repeating_changes_nothing(
         assert (await sessions.create_session("t1", "ann", P))["id"] == 1
 
 
-async def test_a_file_with_only_an_index_that_is_not_unique(path: Path) -> None:
-    script(path, OLDER.replace("NOT NULL UNIQUE", "NOT NULL"))
+async def test_a_file_whose_index_was_not_unique(path: Path) -> None:
+    script(path, OLDER.replace("NOT NULL UNIQUE", "NOT NULL").replace("('t2'", "('t1'"))
     async with opened(path) as sessions:
-        await sessions.create_session("t1", "ann", P)
-        assert len(await sessions.list_sessions("ann", P)) == 2
+        once = dump(path)
+        await create_tables(sessions._connection)
+        assert dump(path) == once
+        assert (await sessions.create_session("t1", "ann", P))["id"] == 2
+        assert len(await sessions.list_sessions("ann", P)) == 1
+        assert query(path, "SELECT count(*) FROM chat_sessions") == [(2,)]
 
 
 sqlite_values = (
