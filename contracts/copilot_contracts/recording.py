@@ -218,7 +218,7 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes, bool]]:
     rest: list[bytes] = []  # of a line that goes on
     for chunk in chunks:
         if after_cr and chunk[:1] == b"\n":
-            chunk = chunk[1:]
+            chunk, after_cr = chunk[1:], False
         if not chunk:
             continue
         after_cr = chunk.endswith(b"\r")

@@ -80,6 +80,12 @@ def test_cuts_change_nothing(recording: bytes, cuts: list[int]) -> None:
     assert verify_stream(CHAT, chunks(recording, cuts)) == verify_stream(CHAT, recording)
 
 
+def test_a_line_end_cut_in_two_is_one() -> None:
+    cut = SSE.replace(b"\n", b"\r\n").replace(b"tool_start", b"tool_strat")
+    assert verify_stream(CHAT, (bytes([byte]) for byte in cut)) == verify_stream(CHAT, cut)
+    assert found(cut)[0] == (3, 5, "UNKNOWN_EVENT")
+
+
 LINE = json.dumps(example("done")).encode()
 
 FAULTS: list[tuple[str, bytes, list[tuple[int, int, str]]]] = [

@@ -172,6 +172,16 @@ def test_a_broken_last_event_under_report_still_ends_the_stream() -> None:
     }
 
 
+@pytest.mark.parametrize("policy", ["report", "off"])
+def test_a_misplaced_last_event_that_was_delivered_ends_the_stream(policy: Policy) -> None:
+    stream = opened(policy)
+    stream.encode(example("tool_call", 3))
+    assert b"done" in stream.encode(example("done"))
+    assert stream.ended
+    with pytest.raises(OrderViolation, match="event 3, tool_start: nothing follows"):
+        stream.encode(example("tool_start"))
+
+
 # By policy
 
 
