@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from copilot_adapters.cli.outcome import FAILED, FINE, STALE, WRONG_USAGE, CommandError, needs
+from copilot_adapters.cli.generate import generate
+from copilot_adapters.cli.outcome import FAILED, FINE, WRONG_USAGE, CommandError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

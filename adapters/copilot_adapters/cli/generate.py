@@ -1,0 +1,74 @@
+"""The command `generate`."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from copilot_adapters.cli.outcome import FAILED, FINE, STALE, WRONG_USAGE, CommandError, needs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# Where this repository keeps what is generated.
+_PYTHON = Path("contracts/copilot_contracts/generated")
+_TYPESCRIPT = Path("contracts/typescript/src/generated")
+
+
+def generate(
+    schemas: Annotated[
+        Path, typer.Option(help="A folder of surfaces, or of one.", show_default=True)
+    ] = Path("schemas"),
+    python: Annotated[
+        Path | None, typer.Option(help="Where the Python packages go, one a surface.")
+    ] = None,
+    typescript: Annotated[
+        Path | None, typer.Option(help="Where the TypeScript modules go, one a surface.")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; say which files are stale, and why.")
+    ] = False,
+) -> None:
+    """Make Pydantic models, TypedDicts and TypeScript types of schemas. 3: stale files (--check)."""
+    if python is None and typescript is None and _PYTHON.is_dir():
+        python, typescript = _PYTHON, _TYPESCRIPT
+    if python is None and typescript is None:
+        raise CommandError("Say where to: --python DIR, --typescript DIR, or both.", WRONG_USAGE)
+    if not schemas.is_dir():
+        raise CommandError(f"There is no folder {schemas}.", WRONG_USAGE)
+    with needs("codegen"):
+        from copilot_codegen.errors import CodegenError
+        from copilot_codegen.generate import generate as generated
+        from copilot_contracts import SurfaceError
+    try:
+        with _progress() as progress, needs("codegen"):
+            results = generated(schemas, python, typescript, check, progress)
+    except (CodegenError, SurfaceError) as error:
+        raise CommandError(str(error), FAILED) from error
+    for result in results:
+        if result.state != "fresh":
+            typer.echo(f"{result.path}: {result.state}: {result.reason}")
+            for line in result.drift:
+                typer.echo(f"  {line}")
+    stale = sum(result.state == "stale" for result in results)
+    fresh = sum(result.state == "fresh" for result in results)
+    typer.echo(f"{fresh} of {len(results)} files are fresh", err=True)
+    if stale:
+        typer.echo("Run `copilot-contracts generate` and commit what it writes.", err=True)
+    raise typer.Exit(STALE if stale else FINE)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None] | None]:
+    """Says on a terminal what is being made; says nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("Reading schemas") as status:
+        yield lambda step: status.update(step)
