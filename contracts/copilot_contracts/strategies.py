@@ -162,7 +162,7 @@ class _Builder:
         properties = schema.get("properties", {})
         required = schema.get("required", ())
         rest = schema.get("additionalProperties", True)
-        if not properties and not required:
+        if "properties" not in schema and not required:
             least = schema.get("minProperties", 0)
             most = _most(schema.get("maxProperties"), 0, least, depth)
             if rest is False or most == 0:

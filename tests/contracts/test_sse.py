@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from copilot_contracts.sse import (
@@ -186,6 +186,7 @@ soup = st.lists(
 places = st.lists(st.integers(0, 10_000), max_size=20)
 
 
+@settings(deadline=None)
 @given(soup, places)
 @example(b"data: a\r\n\r\nid: 1\r\ndata: b\r\n\r\n", [8, 10, 12])
 def test_any_bytes_in_any_chunks_decode_like_the_whole_text(stream: bytes, at: list[int]) -> None:
@@ -199,6 +200,7 @@ text = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 one_line = text.filter(lambda value: not re.search("[\r\n\0]", value))
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(
