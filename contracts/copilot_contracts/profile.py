@@ -5,7 +5,7 @@ branches of a union are told apart. Schemas here are self-contained (refs begin 
 `Contract.bundled()` gives them. `docs/wire-profile.md` is the profile for people.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .schema_files import merged
@@ -64,31 +64,17 @@ RESERVED_TITLES = _words(
     "TypeAliasType TypedDict Union UnknownEvent"
 )
 
-#: More branches than people read; the number of comparisons is its square.
-MAX_BRANCHES = 200
-
 
 def branches(root: Mapping[str, Any], schema: Any) -> list[dict[str, Any]]:
     """The branches of a union, each `merged`, those of unions in it included.
 
-    Any other schema is its own only branch. Raises ValueError beyond MAX_BRANCHES.
+    Any other schema is its own only branch.
     """
-    found: list[dict[str, Any]] = []
-    for branch in _branches(root, schema):
-        found.append(branch)
-        if len(found) > MAX_BRANCHES:
-            raise ValueError(f"a union of more than {MAX_BRANCHES} branches")
-    return found
-
-
-def _branches(root: Mapping[str, Any], schema: Any) -> Iterator[dict[str, Any]]:
     whole = merged(root, schema)
     options = whole.get("anyOf") or whole.get("oneOf")
     if not options:
-        yield whole
-        return
-    for option in options:
-        yield from _branches(root, option)
+        return [whole]
+    return [branch for option in options for branch in branches(root, option)]
 
 
 def split(root: Mapping[str, Any], one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

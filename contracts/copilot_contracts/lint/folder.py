@@ -52,7 +52,8 @@ class Folder:
         for folder, folders, names in os.walk(self.root):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             here = Path(folder).relative_to(self.root)
-            found += [(here / name).as_posix() for name in sorted(names) if name.endswith(".json")]
+            names = sorted(name for name in names if name.endswith(".json"))
+            found += [(here / name).as_posix() for name in names]
             if len(found) > MAX_FILES:
                 self._add("TOO_LARGE", CATALOGUE, (1, 1), f"There are more than {MAX_FILES} files.")
                 return [CATALOGUE]
@@ -66,6 +67,8 @@ class Folder:
             return
         content = b""
         try:
+            if not file.is_file():  # a pipe would be waited for
+                raise OSError(0, "it is no regular file")
             with file.open("rb") as stream:
                 content = stream.read(MAX_FILE_BYTES + 1)
             source = self.sources[path] = read(content)
