@@ -182,6 +182,8 @@ class _Builder:
         if isinstance(schema, bool):
             return {} if schema else {"not": {}}
         assert isinstance(schema, dict)
+        if schema.get("type") == "object" and schema.get("additionalProperties") is False:
+            return {**schema, "properties": schema.get("properties", {})}
         return schema
 
     def target(self, place: Target) -> Target:
@@ -205,6 +207,11 @@ class _Builder:
         parts = self.parts(place)
         if parts is not None:
             return {**self.together(parts, name), **_annotations(schema)}
+        if "properties" in schema and schema.get("type", "object") != "object":
+            raise CodegenError(
+                f"{_shown(place)}: has keys of an object, but type {schema['type']}; write `anyOf` "
+                "of the object and the rest."
+            )
         result = {key: value for key, value in schema.items() if key in _TYPED and key != "title"}
         if "$ref" in result:
             result["$ref"] = _ref(self.named(self.target(place)))["$ref"]

@@ -15,7 +15,7 @@ from .errors import CodegenError
 from .python_package import package_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["generate_python"]
 
@@ -60,28 +60,36 @@ _TYPES: Final[dict[str, Any]] = {
 
 
 _READING: Final = "copilot_contracts.reading"
+_IMPORTED: Final = {
+    *("Annotated", "Any", "AsTuple", "Field", "Integer", "Literal", "MISSING", "NotRequired"),
+    *("Number", "Optional", "Reader", "TypeAlias", "TypeAliasType", "TypedDict", "Union"),
+    *("exactly",),
+}
 _JSON_NAMES: Final = {"int": "Integer", "float": "Number"}
 _CONSTRAINTS: Final = {
-    *("enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
-    *("multipleOf", "minLength", "maxLength", "pattern", "minItems", "maxItems"),
-    *("minProperties", "maxProperties", "propertyNames"),
+    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    *("minLength", "maxLength", "pattern", "minItems", "maxItems"),
+    *("minProperties", "maxProperties", "propertyNames", "discriminator"),
 }
 _INLINE: Final = "InlineType"
+_MARK: Final = "\ue000"
 _INLINE_NAME: Final = re.compile(rf"\b{_INLINE}\d+\b")
 _INLINE_TITLE: Final = re.compile(rf'(?:, )?title="{_INLINE}\d+"')
 
 
 def generate_python(bundle: Bundle) -> dict[str, str]:
     """File name → text, without header, of the surface's Python package."""
-    document = json.dumps(_prepared(bundle), ensure_ascii=False)
+    # In a class, a field called like a type hides the type from the fields after it.
+    hiding = sorted({*_IMPORTED, *bundle.schemas})
+    models = {**_MODELS, "aliases": {name: f"{name}_" for name in hiding}}
     return {
         "__init__.py": _format(package_source(bundle)),
-        "models.py": _rewritten(_run(document, _MODELS), bundle, models=True),
-        "types.py": _rewritten(_run(document, _TYPES), bundle, models=False),
+        "models.py": _rewritten(_run(_prepared(bundle), models), bundle, models=True),
+        "types.py": _rewritten(_run(_prepared(bundle, hiding), _TYPES), bundle, models=False),
     }
 
 
-def _run(document: str, options: dict[str, Any]) -> str:
+def _run(document: Schema, options: dict[str, Any]) -> str:
     try:
         from datamodel_code_generator import Formatter, InputFileType, generate
     except ModuleNotFoundError as error:
@@ -91,7 +99,7 @@ def _run(document: str, options: dict[str, Any]) -> str:
         ) from error
     with _elsewhere() as folder:
         result = generate(
-            document,
+            json.dumps(document, ensure_ascii=False),
             input_file_type=InputFileType.JsonSchema,
             formatters=[Formatter.BUILTIN],
             settings_path=folder,
@@ -124,11 +132,14 @@ def _elsewhere() -> Iterator[Path]:
         yield Path(folder)
 
 
-def _prepared(bundle: Bundle) -> Schema:
+def _prepared(bundle: Bundle, marked: Iterable[str] = ()) -> Schema:
     """The bundle's document with a private title for what would else get an invented name.
 
     datamodel-code-generator makes an alias of a constrained item or union member and names it
     after its key, which may be somebody's title. `_put_back` undoes these aliases.
+
+    Keys in `marked` get a mark that makes them no identifiers: their TypedDict is then written
+    as a call, where no key hides a type.
     """
     count = 0
 
@@ -141,9 +152,14 @@ def _prepared(bundle: Bundle) -> Schema:
             result |= {"items": False, "maxItems": len(result["prefixItems"])}
         if "properties" in result:
             result.pop("additionalProperties", None)
+            names = {key: key + _MARK if key in marked else key for key in result["properties"]}
             result["properties"] = {
-                key: walk(value, inline=False) for key, value in result["properties"].items()
+                names[key]: walk(value, inline=False) for key, value in result["properties"].items()
             }
+            result["required"] = [names.get(key, key) for key in result.get("required", ())]
+        tag = _tag(bundle, result.get("anyOf") or result.get("oneOf") or [])
+        if tag is not None:
+            result["discriminator"] = {"propertyName": tag}
         for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
             if key in result:
                 result[key] = [walk(value, inline=True) for value in result[key]]
@@ -156,28 +172,38 @@ def _prepared(bundle: Bundle) -> Schema:
         return result
 
     schemas = {name: walk(schema, inline=False) for name, schema in bundle.schemas.items()}
-    if bundle.tag is not None and _all_tagged(bundle, bundle.tag):
-        schemas["Event"]["discriminator"] = {"propertyName": bundle.tag}
     return bundle.document(schemas)
 
 
-def _all_tagged(bundle: Bundle, tag: str) -> bool:
-    """Is each event one object that says its name? Then Pydantic can choose by the name."""
-    for name, title in bundle.events.items():
-        said = bundle.schemas[title].get("properties", {}).get(tag, {})
-        if name not in (said.get("const"), *said.get("enum", ())):
-            return False
-    return bool(bundle.events)
+def _tag(bundle: Bundle, options: list[Schema]) -> str | None:
+    """The key whose constant tells the branches of a union apart, so that Pydantic looks at one."""
+    branches = [bundle.schemas.get(option.get("$ref", "")[len("#/$defs/") :]) for option in options]
+    if len(branches) < 2:
+        return None
+    constants = [_constants(branch) for branch in branches if branch is not None]
+    for key in constants[0] if len(constants) == len(branches) else ():
+        values = [each.get(key) for each in constants]
+        if None not in values and len(set(values)) == len(values):
+            return key
+    return None
+
+
+def _constants(schema: Schema) -> dict[str, str]:
+    """The keys of an object that always hold the same text."""
+    found = {}
+    for key in schema.get("required", ()):
+        said = schema.get("properties", {}).get(key, {})
+        values = [said["const"]] if "const" in said else said.get("enum", ())
+        if len(values) == 1 and isinstance(values[0], str):
+            found[key] = values[0]
+    return found
 
 
 def _rewritten(source: str, bundle: Bundle, *, models: bool) -> str:
     """What the generator can't be told: inline types, JSON's integers and literals, tuples."""
-    source = source[source.index("from __future__") :]
+    source = source[source.index("from __future__") :].replace(_MARK, "")
     if models:
-        edits = _JsonTypes(source)
-        source = edits.apply()
-        names = ", ".join(sorted({*edits.names, "Reader"}))
-        source = source.replace(f"{_READING} import Reader", f"{_READING} import {names}", 1)
+        source = _JsonTypes(source).apply()
     source = _put_back(source)
     defined = {name for node in ast.parse(source).body for name in _defined(node)}
     if missing := sorted(bundle.schemas.keys() - defined):
@@ -202,29 +228,32 @@ class _JsonTypes(ast.NodeVisitor):
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.names: set[str] = set()
-        self.inserts: list[tuple[int, int, str]] = []  # (offset, characters replaced, text)
+        self.imports: set[str] = set()
+        self.edits: list[tuple[int, int, str]] = []  # (offset, bytes replaced, text)
         self.starts = [0]
         for line in source.encode().splitlines(keepends=True):
             self.starts.append(self.starts[-1] + len(line))
 
     def apply(self) -> str:
-        for node in ast.walk(ast.parse(self.source)):
+        tree = ast.parse(self.source)
+        for node in ast.walk(tree):
             match node:
                 case ast.AnnAssign(annotation=expression):
                     self.visit(expression)
                 case ast.Call(func=ast.Name(id="TypeAliasType"), args=[_, expression]):
                     self.visit(expression)
-        text = self.source.encode()
-        for offset, length, new in sorted(self.inserts, key=lambda edit: edit[0], reverse=True):
-            text = text[:offset] + new.encode() + text[offset + length :]
-        return text.decode()
+        first = next(node for node in tree.body[1:] if isinstance(node, ast.ImportFrom))
+        text = "".join(f"{line}\n" for line in sorted(self.imports))
+        self.edits.append((self.starts[first.lineno - 1], 0, text))
+        result = self.source.encode()
+        for offset, length, new in sorted(self.edits, key=lambda edit: edit[0], reverse=True):
+            result = result[:offset] + new.encode() + result[offset + length :]
+        return result.decode()
 
     def visit_Name(self, node: ast.Name) -> None:
         if node.id in _JSON_NAMES:
-            new = _JSON_NAMES[node.id]
-            self.names.add(new)
-            self.inserts.append((self._start(node), len(node.id), new))
+            name = self._imported(_JSON_NAMES[node.id])
+            self.edits.append((self._start(node), len(node.id), name))
 
     def visit_Call(self, node: ast.Call) -> None:
         """Arguments of Field() are no types."""
@@ -232,21 +261,25 @@ class _JsonTypes(ast.NodeVisitor):
     def visit_Subscript(self, node: ast.Subscript) -> None:
         match node.value:
             case ast.Name(id="tuple"):
-                self._annotate(node, "AsTuple")
+                self._annotate(node, self._imported("AsTuple"))
                 self.visit(node.slice)
-            case ast.Name(id="Literal" | "Literal_aliased"):
-                values = ast.literal_eval(node.slice)
-                values = values if isinstance(values, tuple) else (values,)
-                if not all(isinstance(value, str) for value in values):
-                    self._annotate(node, f"exactly({', '.join(map(repr, values))})")
+            case ast.Name(id="Literal"):
+                values = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+                if not all(isinstance(ast.literal_eval(value), str) for value in values):
+                    said = ast.get_source_segment(self.source, node.slice) or ""
+                    self._annotate(node, f"{self._imported('exactly')}({said.strip('()')})")
             case _:
                 self.generic_visit(node)
 
     def _annotate(self, node: ast.expr, with_: str) -> None:
-        self.names.add(with_.partition("(")[0])
-        self.inserts.append((self._start(node), 0, "Annotated["))
+        self.imports.add("from typing import Annotated")
+        self.edits.append((self._start(node), 0, "Annotated["))
         end = self.starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
-        self.inserts.append((end, 0, f", {with_}]"))
+        self.edits.append((end, 0, f", {with_}]"))
+
+    def _imported(self, name: str) -> str:
+        self.imports.add(f"from {_READING} import {name}")
+        return name
 
     def _start(self, node: ast.expr) -> int:
         return self.starts[node.lineno - 1] + node.col_offset
@@ -255,7 +288,8 @@ class _JsonTypes(ast.NodeVisitor):
 def _put_back(source: str) -> str:
     """`Inline3 = TypeAliasType("Inline3", X)` goes, and X stands wherever Inline3 stood."""
     types: dict[str, str] = {}
-    lines = source.splitlines(keepends=True)
+    # As Python counts lines: str.splitlines also splits at U+2028 and the like.
+    lines = source.encode().splitlines(keepends=True)
     for node in ast.parse(source).body:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(args=[_, value])):
@@ -265,10 +299,12 @@ def _put_back(source: str) -> str:
             case _:
                 continue
         if _INLINE_NAME.fullmatch(name):
-            types[name] = _INLINE_TITLE.sub("", ast.get_source_segment(source, value) or "")
+            text = _INLINE_TITLE.sub("", ast.get_source_segment(source, value) or "")
+            text = re.sub(r"([\[(])\n\s*|,?\n\s*(?=[\])])", r"\1", text)  # on one line
+            types[name] = re.sub(r"\n\s*", " ", text)
             for line in range(node.lineno - 1, node.end_lineno or node.lineno):
-                lines[line] = ""
-    source = _INLINE_TITLE.sub("", "".join(lines))
+                lines[line] = b""
+    source = _INLINE_TITLE.sub("", b"".join(lines).decode())
     while _INLINE_NAME.search(source):
         source = _INLINE_NAME.sub(lambda match: types[match[0]], source)
     return source

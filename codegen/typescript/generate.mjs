@@ -50,7 +50,7 @@ async function prepared(schema) {
   if (prefixItems) return { ...said, tsType: await tuple(schema) };
   if (isMap(schema)) {
     const values = additionalProperties === true ? {} : (additionalProperties ?? {});
-    const map = { ...said, tsType: `Record<string, ${await expression(values)}>` };
+    const map = { ...said, tsType: await mapOf(values) };
     const others = types(schema).filter((type) => type !== "object");
     return others.length ? { ...said, anyOf: [map, { ...rest, type: others }] } : map;
   }
@@ -63,6 +63,15 @@ async function prepared(schema) {
   }
   if (rest.items) rest.items = await prepared(rest.items);
   return rest;
+}
+
+/** `Record<string, T>`; written out where T may lead back here, which TypeScript refuses. */
+async function mapOf(values) {
+  const value = await expression(values);
+  const recursive = [...JSON.stringify(values).matchAll(/"#\/\$defs\/(\w+)"/g)].some(
+    ([, title]) => !schemas[title].properties,
+  );
+  return recursive ? `{ [key: string]: ${value} }` : `Record<string, ${value}>`;
 }
 
 /** `[A, B]` for a closed tuple; an array of any of them for an open one. */

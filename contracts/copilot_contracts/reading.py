@@ -16,11 +16,12 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    PlainSerializer,
     Strict,
     TypeAdapter,
     WrapValidator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, PydanticSerializationUnexpectedValue
 
 T = TypeVar("T")
 
@@ -49,10 +50,18 @@ def _numeric(value: object, check: Any) -> object:
     return value if type(value) is int else check(value)
 
 
+def _dumped(value: object) -> object:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value
+    raise PydanticSerializationUnexpectedValue(f"Expected a number, got {type(value).__name__}")
+
+
 Integer = Annotated[int, Strict(), BeforeValidator(_integral)]
 """JSON Schema's integer: `1.0` is one (and becomes `1`); `true` and `"1"` aren't."""
 
-Number = Annotated[float, Strict(), AllowInfNan(False), WrapValidator(_numeric)]
+Number = Annotated[
+    float, Strict(), AllowInfNan(False), WrapValidator(_numeric), PlainSerializer(_dumped)
+]
 """JSON Schema's number. An integer stays one: as a float, a large one would change its value."""
 
 AsTuple = Strict(False)

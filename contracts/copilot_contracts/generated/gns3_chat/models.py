@@ -1,4 +1,4 @@
-# Generated from gns3-chat 1.0.0 (schemas a64cb8c2f1d6da73) by copilot_codegen 807370c2, datamodel-code-generator 0.89.0; do not edit (body ecd8f949a69f1cc9)
+# Generated from gns3-chat 1.0.0 (schemas a64cb8c2f1d6da73) by copilot_codegen 3edb83a8, datamodel-code-generator 0.89.0; do not edit (body 537f0daa139628ce)
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
@@ -144,7 +144,7 @@ class CreateLinkReport(Reader):
     """Done."""
     failed: Annotated[Integer, Field(ge=0)]
     """Not done."""
-    items: list[CreateLinkSuccess | ItemFailure]
+    items: list[Annotated[CreateLinkSuccess | ItemFailure, Field(discriminator="status")]]
     """In the order asked."""
 
 
@@ -177,7 +177,7 @@ class CreateNodeReport(Reader):
     """Done."""
     failed: Annotated[Integer, Field(ge=0)]
     """Not done."""
-    items: list[CreateNodeSuccess | ItemFailure]
+    items: list[Annotated[CreateNodeSuccess | ItemFailure, Field(discriminator="status")]]
     """In the order asked."""
 
 
@@ -471,7 +471,7 @@ class StartNodeReport(Reader):
     """Done."""
     failed: Annotated[Integer, Field(ge=0)]
     """Not done."""
-    items: list[StartNodeSuccess | ItemFailure]
+    items: list[Annotated[StartNodeSuccess | ItemFailure, Field(discriminator="status")]]
     """In the order asked."""
 
 
@@ -512,7 +512,7 @@ class StopNodeReport(Reader):
     """Done."""
     failed: Annotated[Integer, Field(ge=0)]
     """Not done."""
-    items: list[StopNodeSuccess | ItemFailure]
+    items: list[Annotated[StopNodeSuccess | ItemFailure, Field(discriminator="status")]]
     """In the order asked."""
 
 
@@ -762,7 +762,7 @@ class VpcsCommandsReport(Reader):
     """Done."""
     failed: Annotated[Integer, Field(ge=0)]
     """Not done."""
-    items: list[VpcsCommandsSuccess | ItemFailure]
+    items: list[Annotated[VpcsCommandsSuccess | ItemFailure, Field(discriminator="status")]]
     """In the order asked."""
 
 
