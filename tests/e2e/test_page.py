@@ -165,10 +165,14 @@ def test_a_small_screen_and_no_mouse(chat: ChatPage, address: str, model: OpenAI
     chat.wait()
     assert chat.said.inner_text() == "one\ntwo"
     assert chat.page.evaluate("document.documentElement.scrollWidth") == 360
+    expect(chat.answer).to_be_in_viewport()
     for part in ("#conversation", ".call", "pre"):
         fits = "part => part.scrollWidth <= part.clientWidth"
         assert chat.page.locator(part).first.evaluate(fits), part
 
+    expect(chat.session("New session")).to_be_hidden()
+    chat.button("Sessions").press("Enter")
+    chat.titles.first.click()  # it is open already
     expect(chat.session("New session")).to_be_hidden()
     chat.button("Sessions").press("Enter")
     chat.session("New session").press("Enter")

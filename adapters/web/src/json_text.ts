@@ -1,6 +1,6 @@
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s"{}[\],:]+/g;
 /** What fits into so many characters stays on one line. */
-const WIDTH = 60;
+const WIDTH = 72;
 /** Deeper text isn't indented further, or nonsense of 20 KB would become 200 MB. */
 const DEEPEST = 20;
 

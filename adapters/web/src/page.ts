@@ -205,8 +205,8 @@ function sidebar(shown: boolean): void {
   toggle.setAttribute("aria-expanded", String(shown));
 }
 
-toggle.addEventListener("click", () => {
-  sidebar(toggle.getAttribute("aria-expanded") !== "true");
+document.addEventListener("click", (event) => {
+  sidebar(event.target === toggle && toggle.getAttribute("aria-expanded") !== "true");
 });
 addEventListener("keydown", (event) => {
   if (event.key === "Escape") sidebar(false);
@@ -223,9 +223,11 @@ function toEnd(): void {
 log.addEventListener("scroll", () => {
   following = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
 });
-new MutationObserver(() => {
+function follow(): void {
   if (following) log.scrollTop = log.scrollHeight;
-}).observe(log, { childList: true, characterData: true, subtree: true });
+}
+new MutationObserver(follow).observe(log, { childList: true, characterData: true, subtree: true });
+new ResizeObserver(follow).observe(log);
 
 addEventListener("hashchange", () => void route());
 start();

@@ -175,6 +175,8 @@ export class Session {
   #is(doing: string): void {
     if (this.doing === doing) return;
     this.doing = doing;
+    // A screen reader waits with the answer until it is whole; the status says what goes on.
+    this.conversation.root.setAttribute("aria-busy", String(this.running));
     this.#hear.doing();
   }
 }

@@ -140,7 +140,7 @@ function answered(dialog) {
 
 // src/json_text.ts
 var TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s"{}[\],:]+/g;
-var WIDTH = 60;
+var WIDTH = 72;
 var DEEPEST = 20;
 function laidOut(text) {
   if (!isJson(text)) return text;
@@ -737,6 +737,7 @@ var Session = class {
   #is(doing) {
     if (this.doing === doing) return;
     this.doing = doing;
+    this.conversation.root.setAttribute("aria-busy", String(this.running));
     this.#hear.doing();
   }
 };
@@ -929,8 +930,8 @@ function sidebar(shown) {
   document.body.classList.toggle("sessions-shown", shown);
   toggle.setAttribute("aria-expanded", String(shown));
 }
-toggle.addEventListener("click", () => {
-  sidebar(toggle.getAttribute("aria-expanded") !== "true");
+document.addEventListener("click", (event) => {
+  sidebar(event.target === toggle && toggle.getAttribute("aria-expanded") !== "true");
 });
 addEventListener("keydown", (event) => {
   if (event.key === "Escape") sidebar(false);
@@ -943,8 +944,10 @@ function toEnd() {
 log.addEventListener("scroll", () => {
   following = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
 });
-new MutationObserver(() => {
+function follow() {
   if (following) log.scrollTop = log.scrollHeight;
-}).observe(log, { childList: true, characterData: true, subtree: true });
+}
+new MutationObserver(follow).observe(log, { childList: true, characterData: true, subtree: true });
+new ResizeObserver(follow).observe(log);
 addEventListener("hashchange", () => void route());
 start();
