@@ -155,6 +155,8 @@ class Subscription:
             await self._waiting
         finally:
             self._waiting = None
+        # One more turn of the loop: what else is ready by then goes in the same send.
+        await asyncio.sleep(0)
 
     def _arm(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._timer is not None:

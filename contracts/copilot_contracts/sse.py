@@ -103,6 +103,8 @@ def comment(text: str) -> bytes:
 
 
 def _field(name: str, value: str) -> bytes:
+    if value.isprintable():  # neither line ends nor NUL nor surrogates
+        return value.encode()
     if _FORBIDDEN_IN_FIELD.search(value):
         raise InvalidFieldError(f"The SSE field `{name}` holds CR, LF or NUL: {value!r:.100}.")
     try:
