@@ -14,6 +14,7 @@ from copilot_adapters.cli.model import LocalModel  # noqa: TC001 - Typer reads t
 from copilot_adapters.cli.outcome import INTERNAL, WRONG_USAGE, CommandError, needs
 
 if TYPE_CHECKING:
+    from copilot_adapters.starlette.identity import JwtAuthenticator
     from copilot_adapters.starlette.llm import ServerLlm
 
 #: For a model that we know nothing of.
@@ -84,42 +85,12 @@ def serve(
     """Serve the chat API and a page, with a small lab to try it on."""
     with needs("server"):
         from copilot_adapters.starlette import logs, server
-        from copilot_adapters.starlette.app import AppSettings, create_app
-        from copilot_adapters.starlette.endpoint import ChatSettings
-        from copilot_adapters.starlette.identity import (
-            JwtAuthenticator,
-            SecretFileError,
-            is_loopback,
-        )
-
     if log_level not in ("debug", "info", "warning", "error"):
         raise typer.BadParameter("debug, info, warning or error", param_hint="--log-level")
-    authenticator = None
-    if jwt_secret_file is not None:
-        try:
-            authenticator = JwtAuthenticator.from_file(jwt_secret_file)
-        except SecretFileError as error:
-            raise CommandError(str(error), WRONG_USAGE) from error
-    elif not is_loopback(host):
-        raise CommandError(
-            f"Without --jwt-secret-file there are no logins, so this server listens on loopback "
-            f"only, not on {host}.",
-            WRONG_USAGE,
-        )
+    authenticator = _authenticator(host, jwt_secret_file)
     key = os.environ.pop(_KEY, "")  # not for child processes
-    logs.configure(terminal=sys.stderr.isatty(), level=log_level, secrets=[key] if key else [])
+    folder = _data(data)
     llm = _llm(llm_base_url, llm_model, key, model, model_file)
-    app = create_app(
-        AppSettings(
-            data=_data(data),
-            llm=llm,
-            authenticator=authenticator,
-            validation=validation.value,
-            chat=ChatSettings(heartbeat=heartbeat),
-            disconnect_grace=_DISCONNECT_GRACE if on_disconnect is OnDisconnect.STOP else None,
-            stop_seconds=min(5.0, grace / 4),
-        )
-    )
     try:
         listening = server.listen(host, port)
     except OSError as error:
@@ -128,8 +99,46 @@ def serve(
         ) from error
     address = _address(host, listening.getsockname()[1])
     token = "" if authenticator is None else " -H 'Authorization: Bearer TOKEN'"
+
+    logs.configure(terminal=sys.stderr.isatty(), level=log_level, secrets=[key] if key else [])
+    with needs("server"):  # late, because it takes longest
+        from copilot_adapters.starlette.app import AppSettings, create_app
+        from copilot_adapters.starlette.endpoint import ChatSettings
+    app = create_app(
+        AppSettings(
+            data=folder,
+            llm=llm,
+            authenticator=authenticator,
+            validation=validation.value,
+            chat=ChatSettings(heartbeat=heartbeat),
+            disconnect_grace=_DISCONNECT_GRACE if on_disconnect is OnDisconnect.STOP else None,
+            stop_seconds=min(5.0, grace / 4),
+        )
+    )
     if not server.run(app, listening, grace=grace, started=lambda: _greet(address, token)):
         raise CommandError("The server couldn't start; the log above says why.", INTERNAL)
+
+
+def _authenticator(host: str, secret_file: Path | None) -> JwtAuthenticator | None:
+    """None: one local user, on loopback only."""
+    from copilot_adapters.starlette.identity import (
+        JwtAuthenticator,
+        SecretFileError,
+        is_loopback,
+    )
+
+    if secret_file is not None:
+        try:
+            return JwtAuthenticator.from_file(secret_file)
+        except SecretFileError as error:
+            raise CommandError(str(error), WRONG_USAGE) from error
+    if not is_loopback(host):
+        raise CommandError(
+            "Without --jwt-secret-file there are no logins, so this server listens on loopback "
+            f"only, not on {host}.",
+            WRONG_USAGE,
+        )
+    return None
 
 
 def _address(host: str, port: int) -> str:

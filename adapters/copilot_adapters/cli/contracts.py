@@ -105,9 +105,7 @@ def _there(path: Path) -> Path:
 def _chunks(file: str) -> Iterator[bytes]:
     try:
         with contextlib.ExitStack() as stack:
-            stream = (
-                sys.stdin.buffer if file == "-" else stack.enter_context(Path(file).open("rb"))
-            )
+            stream = sys.stdin.buffer if file == "-" else stack.enter_context(Path(file).open("rb"))
             while chunk := stream.read(_CHUNK):
                 yield chunk
     except OSError as error:

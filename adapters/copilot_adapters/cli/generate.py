@@ -33,7 +33,7 @@ def generate(
         bool, typer.Option("--check", help="Write nothing; say which files are stale, and why.")
     ] = False,
 ) -> None:
-    """Make Pydantic models, TypedDicts and TypeScript types of schemas. 3: stale files (--check)."""
+    """Make Pydantic models, TypedDicts and TypeScript types of schemas."""
     if python is None and typescript is None and _PYTHON.is_dir():
         python, typescript = _PYTHON, _TYPESCRIPT
     if python is None and typescript is None:

@@ -6,7 +6,6 @@ import contextlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from copilot_core.tools.lab import lab_tools
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -31,6 +30,7 @@ from copilot_core.prompt import SYSTEM_PROMPT
 from copilot_core.service import CoreSettings
 from copilot_core.tools.base import ToolContext
 from copilot_core.tools.execution import ToolSet
+from copilot_core.tools.lab import lab_tools
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

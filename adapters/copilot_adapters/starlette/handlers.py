@@ -6,17 +6,17 @@ import asyncio
 import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
+
+from copilot_adapters.starlette.problems import ProblemError
+from copilot_adapters.starlette.streaming import EventStream, left
 from copilot_contracts.generated.gns3_chat import (
     ChatRequest,
     HistoryQuery,
     RenameSessionRequest,
     SessionListQuery,
 )
-from starlette.datastructures import Headers
-from starlette.requests import ClientDisconnect
-
-from copilot_adapters.starlette.problems import ProblemError
-from copilot_adapters.starlette.streaming import EventStream, left
 from copilot_core.events import TurnAborted, TurnFailed
 from copilot_core.service import Turn
 

@@ -83,8 +83,8 @@ def configure(*, terminal: bool, level: str = "info", secrets: Iterable[str] = (
     for name in ("uvicorn", "uvicorn.error"):
         logging.getLogger(name).handlers = []
         logging.getLogger(name).propagate = True
-    # Every request of the model's client as a line would hide our own.
-    for name in ("httpx", "httpcore", "openai", "aiosqlite"):
+    # A line for every request of a client, or for every step of uvicorn, would hide our own.
+    for name in ("httpx", "httpcore", "openai", "aiosqlite", "uvicorn.error"):
         logging.getLogger(name).setLevel("WARNING")
 
 

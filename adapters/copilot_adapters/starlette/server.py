@@ -95,11 +95,13 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if not self.should_exit:
+            _log.info("serving")
             self._when_started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Nobody new; every turn gets its terminal event, which ends its readers; then uvicorn's
         own way out, with what is left of the grace."""
+        _log.info("shutting down", seconds=self._grace)
         _end_anyway(self._grace)
         deadline = asyncio.get_running_loop().time() + self._grace
         for server in self.servers:

@@ -1,0 +1,63 @@
+"""The program: its commands, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from copilot_adapters.cli import PROGRAM, chat, contracts, model, version_line
+from copilot_adapters.cli.outcome import INTERNAL, CommandError
+
+_DEBUG = "COPILOT_DEBUG"
+
+app = typer.Typer(
+    name=PROGRAM,
+    help="Contracts for agent servers: one JSON Schema per event, route and tool.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+contracts.add_to(app)
+model.add_to(app)
+chat.add_to(app)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(version_line())
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print it, and exit."),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an internal error.")
+    ] = False,
+) -> None:
+    if debug:
+        os.environ[_DEBUG] = "1"
+
+
+def run() -> None:
+    """Runs the command that the arguments name, and exits."""
+    try:
+        app(prog_name=PROGRAM)
+    except CommandError as error:
+        print(f"{PROGRAM}: {error}", file=sys.stderr)
+        sys.exit(error.code)
+    except Exception as error:
+        if os.environ.get(_DEBUG):
+            raise
+        said = " ".join(str(error).split())[:500]
+        print(
+            f"{PROGRAM}: internal error: {type(error).__name__}: {said} ({_DEBUG}=1 shows where)",
+            file=sys.stderr,
+        )
+        sys.exit(INTERNAL)
