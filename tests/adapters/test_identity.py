@@ -6,7 +6,7 @@ import jwt
 import pytest
 from starlette.requests import HTTPConnection
 
-from copilot_adapters.starlette.identity import JwtAuthenticator, SecretFileError, is_loopback
+from copilot_adapters.starlette.identity import JwtAuthenticator, SecretFileError
 
 SECRET = b"an HS256 secret of 32 bytes, ok?"
 OTHER = b"another HS256 secret of 32 bytes"
@@ -86,23 +86,3 @@ def test_a_secret_that_cannot_be_used(tmp_path: Path, content: bytes | None) -> 
     with pytest.raises(SecretFileError, match=str(file)) as raised:
         JwtAuthenticator.from_file(file)
     assert "short" not in str(raised.value).replace(str(file), "")
-
-
-@pytest.mark.parametrize(
-    ("host", "loopback"),
-    [
-        ("127.0.0.1", True),
-        ("127.8.9.1", True),
-        ("::1", True),
-        ("::ffff:127.0.0.1", True),
-        ("localhost", True),
-        ("0.0.0.0", False),
-        ("::", False),
-        ("192.168.1.4", False),
-        ("localhost.example.org", False),
-        ("127.1", False),
-        ("", False),
-    ],
-)
-def test_what_is_loopback(host: str, loopback: bool) -> None:
-    assert is_loopback(host) is loopback

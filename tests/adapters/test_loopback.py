@@ -4,11 +4,12 @@ import asyncio
 from urllib.parse import urlsplit
 
 import pytest
+from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from copilot_adapters.starlette.loopback import LocalOnly
-from copilot_adapters.starlette.problems import ProblemBoundary
+from copilot_adapters.starlette.loopback import LocalOnly, LocalUser, is_loopback
+from copilot_adapters.starlette.problems import ProblemBoundary, ProblemError
 from serving import serving
 
 
@@ -145,3 +146,45 @@ async def test_a_connection_from_elsewhere_is_turned_away() -> None:
     }
     await APP(scope, receive, send)  # type: ignore[arg-type]  # an app as a server calls it
     assert sent[0]["status"] == 403
+
+
+async def test_the_local_user_is_refused_without_the_middleware_too() -> None:
+    """In somebody's own app, which listens where it likes."""
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "headers": [(b"host", b"127.0.0.1:8000")],
+        "client": ("127.0.0.1", 4711),
+        "server": ("127.0.0.1", 8000),
+    }
+    identity = await LocalUser().authenticate(HTTPConnection(scope))
+    assert identity is not None
+    assert identity.user_id == "local"
+    for change in (
+        {"client": ("192.168.0.7", 4711)},
+        {"server": ("192.168.0.1", 8000)},
+        {"headers": [(b"host", b"evil.example:8000")]},
+        {"headers": [*scope["headers"], (b"origin", b"http://evil.example")]},
+    ):
+        with pytest.raises(ProblemError):
+            await LocalUser().authenticate(HTTPConnection({**scope, **change}))
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [
+        ("127.0.0.1", True),
+        ("127.8.9.1", True),
+        ("::1", True),
+        ("::ffff:127.0.0.1", True),
+        ("localhost", True),
+        ("0.0.0.0", False),
+        ("::", False),
+        ("192.168.1.4", False),
+        ("localhost.example.org", False),
+        ("127.1", False),
+        ("", False),
+    ],
+)
+def test_what_is_loopback(host: str, loopback: bool) -> None:
+    assert is_loopback(host) is loopback

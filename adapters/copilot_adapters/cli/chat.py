@@ -121,11 +121,8 @@ def serve(
 
 def _authenticator(host: str, secret_file: Path | None) -> JwtAuthenticator | None:
     """None: one local user, on loopback only."""
-    from copilot_adapters.starlette.identity import (
-        JwtAuthenticator,
-        SecretFileError,
-        is_loopback,
-    )
+    from copilot_adapters.starlette.identity import JwtAuthenticator, SecretFileError
+    from copilot_adapters.starlette.loopback import is_loopback
 
     if secret_file is not None:
         try:

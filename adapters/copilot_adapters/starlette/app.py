@@ -14,10 +14,9 @@ from copilot_adapters.embedded_lab import EMBEDDED_PROJECT_ID, EmbeddedLab
 from copilot_adapters.gns3 import Gns3Lab
 from copilot_adapters.starlette.endpoint import ChatSettings
 from copilot_adapters.starlette.health import data_check, health_routes, lab_check
-from copilot_adapters.starlette.identity import JwtAuthenticator, LocalUser
 from copilot_adapters.starlette.llm import NoLlm
 from copilot_adapters.starlette.logs import RequestLog
-from copilot_adapters.starlette.loopback import LocalOnly
+from copilot_adapters.starlette.loopback import LocalOnly, LocalUser
 from copilot_adapters.starlette.page import page_routes
 from copilot_adapters.starlette.problems import ProblemBoundary, http_exception
 from copilot_adapters.starlette.projects import LabProjects
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
+    from copilot_adapters.starlette.identity import JwtAuthenticator
     from copilot_adapters.starlette.llm import Prefix, ServerLlm
     from copilot_contracts import Policy
     from copilot_core.tools.base import Tool

@@ -1,8 +1,7 @@
-"""Who asks: the authenticator protocol, HS256 tokens, and the one local user."""
+"""Who asks: the authenticator protocol, and HS256 tokens."""
 
 from __future__ import annotations
 
-import ipaddress
 from typing import TYPE_CHECKING, Protocol
 
 import jwt
@@ -80,24 +79,3 @@ class JwtAuthenticator:
         if not isinstance(user_id, str) or not 0 < len(user_id) <= MAX_USER_ID:
             return None
         return Identity(user_id=user_id, token=SecretStr(token))
-
-
-class LocalUser:
-    """Everybody is the one local user. Only behind `LocalOnly`, on a loopback address."""
-
-    USER_ID = "local"
-
-    async def authenticate(self, connection: HTTPConnection) -> Identity | None:
-        return Identity(user_id=self.USER_ID, token=None)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host to listen on, or an address of a connection, is this machine only."""
-    if host.lower() == "localhost":
-        return True
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return (mapped or address).is_loopback

@@ -126,7 +126,8 @@ class RequestLog:
                 "request",
                 request_id=request_id(scope),
                 method=scope["method"],
-                path=scope["path"],
+                # As it came: without the query, and percent-encoded where a terminal would obey it.
+                path=scope.get("raw_path", b"").decode("latin-1"),
                 status=status,
                 ms=round((time.perf_counter() - began) * 1000, 1),
             )

@@ -8,20 +8,35 @@ can't send without asking first.
 
 from __future__ import annotations
 
+import ipaddress
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
 
-from copilot_adapters.starlette.identity import is_loopback
 from copilot_adapters.starlette.problems import ProblemError
 from copilot_adapters.starlette.reading import is_json
+from copilot_core.ports import Identity
 
 if TYPE_CHECKING:
+    from starlette.requests import HTTPConnection
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 
+class LocalUser:
+    """An authenticator: whoever asks is the one local user, if the request comes from this machine's own page or tools.
+
+    Its check is the one of `LocalOnly`, so it stands in any app, on any address.
+    """
+
+    USER_ID = "local"
+
+    async def authenticate(self, connection: HTTPConnection) -> Identity | None:
+        check(connection.scope)
+        return Identity(user_id=self.USER_ID, token=None)
+
+
 class LocalOnly:
-    """ASGI middleware before everything that `LocalUser` may do. Raises ProblemError."""
+    """ASGI middleware for all of an app that has no logins. Raises ProblemError."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -89,3 +104,15 @@ def _foreign_page() -> ProblemError:
     return ProblemError(
         "unauthorized", "The request came from another page; only our own may ask.", status=403
     )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host to listen on, or an address of a connection, is this machine only."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_loopback

@@ -146,7 +146,7 @@ class ProblemBoundary:
             except Exception as error:
                 problem = _problem(error)
                 if problem is None:
-                    _log.exception("request failed", path=scope["path"], method=scope["method"])
+                    _log.exception("request failed", method=scope["method"])
                     problem = ProblemError(
                         "internal", f"The server failed. Its log tells more about {request}."
                     )
