@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from copilot_contracts import Registry
 from copilot_contracts.lint import RULES, lint
 from copilot_contracts.mutants import mutants
 from copilot_contracts.profile import KNOWN
@@ -263,7 +264,8 @@ SLIPS = mutants(
 
 @settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(SLIPS)
-def test_no_slip_breaks_the_linter(files: Any) -> None:
+def test_a_slip_is_found_or_harmless(files: Any) -> None:
+    """No slip breaks the linter, and what it finds no error in is a surface that loads."""
     files = files if isinstance(files, dict) else {}
     with TemporaryDirectory() as folder:
         surface = Path(folder) / "notes"
@@ -272,5 +274,5 @@ def test_no_slip_breaks_the_linter(files: Any) -> None:
             file = surface / path
             file.parent.mkdir(exist_ok=True)
             file.write_text(json.dumps(content))
-        for finding in lint(folder):
-            assert finding.rule in RULES
+        if not any(finding.level == "error" for finding in lint(folder)):
+            Registry.from_folder(folder)

@@ -46,11 +46,15 @@ def check_meta_schema(folder: Folder) -> None:
             message = f"Draft 2020-12 says: {error.message:.300}."
             folder.report("INVALID_SCHEMA", path, pointer, message)
         if path not in folder.broken:
-            _check_patterns(folder, path, schema)
+            _check_parts(folder, path, schema)
 
 
-def _check_patterns(folder: Folder, path: str, schema: dict[str, Any]) -> None:
+def _check_parts(folder: Folder, path: str, schema: dict[str, Any]) -> None:
     for pointer, part in subschemas(schema):
+        if pointer and "$schema" in part:
+            folder.broken.add(path)
+            message = "`$schema` stands at the root of a file only."
+            folder.report("INVALID_SCHEMA", path, f"{pointer}/$schema", message)
         if "pattern" in part and not _compiles({"pattern": part["pattern"]}):
             folder.broken.add(path)
             message = "The gate's engine, Rust's regex, can't read it: look-around, a reference?"
