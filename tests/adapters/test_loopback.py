@@ -72,11 +72,13 @@ async def test_only_our_own_address_is_answered(host: str, expected: int) -> Non
         "GET / HTTP/1.0\n\n",
         "GET / HTTP/1.0\nHost: evil.example\n\n",
         "GET http://127.0.0.1:PORT/ HTTP/1.1\nHost: evil.example\n\n",
+        "GET / HTTP/1.1\nHost: 127.0.0.1:PORT\nHost: evil.example\n\n",
+        "GET / HTTP/1.1\nHost: evil.example\nHost: 127.0.0.1:PORT\n\n",
     ],
 )
 async def test_a_host_that_is_missing_or_contradicts(request_text: str) -> None:
     async with serving(APP) as url:
-        assert await status(url, request_text) == 421
+        assert await status(url, request_text) in (400, 421)  # by the HTTP parser, or by us
 
 
 PAGES = {

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 class LocalUser:
-    """An authenticator: whoever asks is the one local user, if the request comes from this machine's own page or tools.
+    """An authenticator: whoever asks is the one local user.
 
-    Its check is the one of `LocalOnly`, so it stands in any app, on any address.
+    It checks what `LocalOnly` checks, so it stands in any app, on any address.
     """
 
     USER_ID = "local"
