@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 
 import pytest
+
 from openai_server import OpenAIServer
 
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from copilot_contracts.generated.gns3_chat import types as wire
-
     from copilot_core.events import CoreEvent
 
 

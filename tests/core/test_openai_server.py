@@ -11,6 +11,8 @@ import pytest
 from langchain_core.messages import AIMessageChunk
 from langchain_openai import ChatOpenAI
 from openai import APIConnectionError, APIError, AuthenticationError, RateLimitError
+from pydantic import SecretStr
+
 from openai_server import (
     RESET,
     OpenAIServer,
@@ -23,7 +25,6 @@ from openai_server import (
     text,
     think,
 )
-from pydantic import SecretStr
 
 TOOL = {
     "type": "function",

@@ -13,8 +13,9 @@ class RefusedError(Exception):
 
 
 def check(body: Any) -> None:
-    """Raises RefusedError for what the strict ones refuse: unanswered, orphaned or doubled tool results,
-    arguments that aren't a JSON object, empty lists, unknown roles, values out of range."""
+    """Raises RefusedError for what the strict ones refuse: unanswered, orphaned or doubled tool
+    results, arguments that aren't a JSON object, empty lists, unknown roles, values out of range.
+    """
     if not isinstance(body, dict):
         raise RefusedError("We could not parse the JSON body of your request.")
     if not isinstance(body.get("model"), str) or not body["model"]:
