@@ -198,7 +198,7 @@ def _names(properties: Mapping[str, Any]) -> Iterator[Found]:
     names: dict[str, str] = {}
     for name in properties:
         here = f"/properties/{escape(name)}"
-        plain = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
+        plain = re.sub(r"\W+", "_", name).strip("_")
         if not plain or name == "__proto__" or not name.isprintable():
             message = f"{name!r:.100} can't be a key that every reader holds."
             yield "PROPERTY_NAME_UNSAFE", here, message
