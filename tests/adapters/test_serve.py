@@ -1,6 +1,7 @@
 """`copilot-contracts serve` as a process of its own: its first words, its logs, its end."""
 
 import asyncio
+import json
 import os
 import signal
 import socket
@@ -153,8 +154,10 @@ def test_no_secret_is_logged_and_requests_are(tmp_path: Path, openai_server: Ope
         assert answer.status_code == 502
         assert server.end()[0] == 0
         log = server.log.read_text()
-    assert answer.json()["request_id"] in log
-    assert '"status": 502' in log
+    request_id = answer.json()["request_id"]
+    ours = [line for line in map(json.loads, log.splitlines()) if "session_id" in line]
+    assert {(line["request_id"], line["session_id"]) for line in ours} == {(request_id, "s1")}
+    assert {"request", "the model failed: llm_unauthorized"} <= {line["event"] for line in ours}
     for secret in (openai_server.api_key, "pa55word", "t0ken"):
         assert secret not in log + answer.text
     assert "Traceback" not in log

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import structlog
 from starlette.requests import HTTPConnection
@@ -92,7 +93,9 @@ class Call:
     receive: Receive
     identity: Identity
     agent: AgentService
+    #: The path's, the body's, or a new one's; empty where the request isn't about one session.
     session_id: str
+    #: What the request's contract accepts, or None.
     body: Any
     query: Any
 
@@ -114,21 +117,23 @@ class Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         identity = await self.chat.identity(scope)
         project = await self.chat.project(scope["path_params"]["project_id"], identity)
-        session_id = scope["path_params"].get("session_id", "")
-        if session_id and not _ID.fullmatch(session_id):
+        named = scope["path_params"].get("session_id", "")
+        if named and not _ID.fullmatch(named):
             raise ProblemError("session_not_found", "There is no such session.")
         limit = self.chat.settings.body_limit
+        body = await json_body(scope, receive, self.body, limit) if self.body else None
         call = Call(
             chat=self.chat,
             scope=scope,
             receive=receive,
             identity=identity,
-            body=await json_body(scope, receive, self.body, limit) if self.body else None,
+            body=body,
             query=query(scope, self.query) if self.query else None,
             agent=await self.chat.agent(project),
-            session_id=session_id,
+            session_id=named or _session_id(body),
         )
-        with structlog.contextvars.bound_contextvars(session_id=session_id or None):
+        scope["state"]["session_id"] = call.session_id
+        with structlog.contextvars.bound_contextvars(session_id=call.session_id):
             response = self._response(await self.handler(call))
             await response(scope, receive, send)
 
@@ -143,3 +148,10 @@ class Endpoint:
             headers={"Cache-Control": "no-store"},
             media_type="application/json",
         )
+
+
+def _session_id(body: Any) -> str:
+    """The session that a body names, or else the id of a new one: logs know it from the start."""
+    if body is None:
+        return ""
+    return body.get("session_id") or str(uuid4())

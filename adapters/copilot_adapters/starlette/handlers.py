@@ -38,7 +38,7 @@ async def _stream_chat(call: Call) -> Any:
         raise ProblemError("llm_not_configured", "No model is configured. Configure one, then ask.")
     turn = Turn(
         request.message,
-        session_id=_given(request.session_id, str),
+        session_id=call.session_id,
         temperature=_given(request.temperature, (int, float)),
         max_tokens=_given(request.max_tokens, int),
     )

@@ -47,6 +47,7 @@ def configure(*, terminal: bool, level: str = "info", secrets: Iterable[str] = (
     """All logging of the process, uvicorn's included, to stderr through one secret filter."""
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
+        _without_empty,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -84,8 +85,12 @@ def configure(*, terminal: bool, level: str = "info", secrets: Iterable[str] = (
         logging.getLogger(name).handlers = []
         logging.getLogger(name).propagate = True
     # A line for every request of a client, or for every step of uvicorn, would hide our own.
-    for name in ("httpx", "httpcore", "openai", "aiosqlite", "uvicorn.error"):
+    for name in ("httpx", "httpx2", "httpcore", "openai", "aiosqlite", "uvicorn.error"):
         logging.getLogger(name).setLevel("WARNING")
+
+
+def _without_empty(logger: Any, name: str, event: Any) -> Any:
+    return {key: value for key, value in event.items() if value not in (None, "")}
 
 
 class _Rendered:
@@ -125,6 +130,7 @@ class RequestLog:
             self._log.info(
                 "request",
                 request_id=request_id(scope),
+                session_id=scope["state"].get("session_id"),
                 method=scope["method"],
                 # As it came: without the query, and percent-encoded where a terminal would obey it.
                 path=scope.get("raw_path", b"").decode("latin-1"),
