@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from pydantic import ValidationError
 
 from copilot_contracts import Contract
+from copilot_contracts.mutants import neighbours
 from copilot_contracts.reading import dump, read
 from copilot_contracts.strategies import contract_instances, contract_mutants
 
@@ -46,18 +47,38 @@ def check_instances(contract: Contract, shape: Any) -> None:
     check()
 
 
-def check_mutants(contract: Contract, shape: Any) -> None:
-    """Values next to valid ones."""
+def check_neighbours(contract: Contract, shape: Any) -> None:
+    """Everything that is one change away from an example, or from a few random values."""
+    schema = contract.bundled()
+    for example in schema["examples"]:
+        for value in neighbours(schema, example):
+            _agree(contract, shape, value)
 
-    @settings(UNHURRIED, max_examples=100)
-    @given(contract_mutants(contract))
-    def check(value: Any) -> None:
-        try:
-            held = dump(shape, read(shape, value))
-        except ValidationError:
-            assert not contract.accepts(value)
-        else:
-            assert contract.accepts(held)
-            assert same(held, without_keys(value, held))
+    @settings(UNHURRIED, max_examples=3)
+    @given(contract_instances(contract))
+    def check(instance: Any) -> None:
+        for value in neighbours(schema, instance):
+            _agree(contract, shape, value)
 
     check()
+
+
+def check_mutants(contract: Contract, shape: Any) -> None:
+    """Random values, one or two changes away from valid ones."""
+
+    @settings(UNHURRIED, max_examples=50)
+    @given(contract_mutants(contract))
+    def check(value: Any) -> None:
+        _agree(contract, shape, value)
+
+    check()
+
+
+def _agree(contract: Contract, shape: Any, value: Any) -> None:
+    try:
+        held = dump(shape, read(shape, value))
+    except ValidationError:
+        assert not contract.accepts(value), value
+    else:
+        assert contract.accepts(held), value
+        assert same(held, without_keys(value, held)), value

@@ -9,7 +9,7 @@ from hypothesis.strategies import SearchStrategy
 from .profile import literals
 from .schema_files import subschemas
 
-__all__ = ["mutants"]
+__all__ = ["mutants", "neighbours"]
 
 Way = tuple[str | int, ...]
 
@@ -19,7 +19,7 @@ MAX_FILLED = 2000
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _LENGTHS = ("minLength", "maxLength")
 _COUNTS = ("minItems", "maxItems")
-_OF_EACH_TYPE: tuple[Any, ...] = (None, True, 0, 1.5, "x", "", [], {}, [{}])
+_OF_EACH_TYPE: tuple[Any, ...] = (True, 0, 1.5, "x", "", [], {}, [{}])
 
 
 def mutants(schema: Mapping[str, Any], instances: SearchStrategy[Any]) -> SearchStrategy[Any]:
@@ -36,6 +36,14 @@ def mutants(schema: Mapping[str, Any], instances: SearchStrategy[Any]) -> Search
         return value
 
     return mutant()
+
+
+def neighbours(schema: Mapping[str, Any], value: Any) -> Iterator[Any]:
+    """All that is one change away from a value; `schema` is where the changes come from."""
+    said = _Said(schema)
+    for way in _ways(value):
+        for kind in _changes(_at(value, way), said):
+            yield from (_put(value, way, new) for new in kind)
 
 
 class _Said:
@@ -57,6 +65,7 @@ def _near(parts: list[dict[str, Any]], names: tuple[str, ...]) -> list[Any]:
 
 def _changes(value: Any, said: _Said) -> Iterator[list[Any]]:
     """What could stand in the value's place, by kind of change."""
+    yield [None]
     yield list(_OF_EACH_TYPE)
     yield said.constants
     if isinstance(value, dict):

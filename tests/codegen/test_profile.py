@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agreement import check_instances, check_mutants
+from agreement import check_instances, check_mutants, check_neighbours
 from copilot_codegen.generate import generate
 from copilot_contracts import Contract, Registry
 from copilot_contracts.lint import lint
@@ -41,6 +41,11 @@ def test_the_shapes_keep_the_profile() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_random_values(package: ModuleType, name: str) -> None:
     check_instances(*contract_and_shape(package, name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_neighbours(package: ModuleType, name: str) -> None:
+    check_neighbours(*contract_and_shape(package, name))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agreement import check_instances, check_mutants, same
+from agreement import check_instances, check_mutants, check_neighbours, same
 from copilot_contracts import Contract, Registry
 from copilot_contracts.reading import dump, read
 
@@ -35,6 +35,11 @@ def test_examples(name: str) -> None:
 @each_contract
 def test_random_values(name: str) -> None:
     check_instances(*CONTRACTS[name])
+
+
+@each_contract
+def test_neighbours(name: str) -> None:
+    check_neighbours(*CONTRACTS[name])
 
 
 @each_contract
