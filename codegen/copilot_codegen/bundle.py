@@ -170,7 +170,7 @@ class _Builder:
         self.schemas[title] = self.body(place, title)
         notes = sorted(_ignored(schema))
         if path in self.outside:
-            notes.append(f"outside the wire profile: {self.outside[path]}")
+            notes.append(f"outside the wire profile ({self.outside[path].rstrip('.')})")
         if notes:
             note = f"The schema says more than this type: {', '.join(notes)}."
             said = self.schemas[title].get("description")
@@ -207,11 +207,13 @@ class _Builder:
         parts = self.parts(place)
         if parts is not None:
             return {**self.together(parts, name), **_annotations(schema)}
+        if "allOf" in schema:
+            return self.untyped(place, "its `allOf` is neither one ref nor objects that merge")
         if "properties" in schema and schema.get("type", "object") != "object":
-            raise CodegenError(
-                f"{_shown(place)}: has keys of an object, but type {schema['type']}; write `anyOf` "
-                "of the object and the rest."
-            )
+            return self.untyped(place, "an object with keys, or something else, is an `anyOf`")
+        literals = [schema["const"]] if "const" in schema else schema.get("enum", ())
+        if any(isinstance(value, float | list | dict) for value in literals):
+            return self.untyped(place, "only texts, integers, booleans and null are constants")
         result = {key: value for key, value in schema.items() if key in _TYPED and key != "title"}
         if "$ref" in result:
             result["$ref"] = _ref(self.named(self.target(place)))["$ref"]
@@ -220,7 +222,7 @@ class _Builder:
                 **result["properties"],
                 key: self.convert(_step(place, "properties", key), name + pascal(key)),
             }
-        for keyword in ("anyOf", "oneOf", "allOf", "prefixItems"):
+        for keyword in ("anyOf", "oneOf", "prefixItems"):
             if keyword in result:
                 result[keyword] = [
                     self.convert(_step(place, keyword, index), f"{name}{index + 1}")
@@ -230,6 +232,15 @@ class _Builder:
             if isinstance(result.get(keyword), dict):
                 result[keyword] = self.convert(_step(place, keyword), name + suffix)
         return result
+
+    def untyped(self, place: Target, why: str) -> Schema:
+        """Anything, for what no type expresses, where the catalogue gives the file a reason."""
+        if place[0] not in self.outside:
+            raise CodegenError(
+                f"{_shown(place)}: can't be typed: {why}. Write it otherwise, or give the file a "
+                "reason in `outside_profile` of surface.json: it then is of any type."
+            )
+        return _annotations(self.at(place))
 
     def parts(self, place: Target) -> list[Target] | None:
         """The objects that an `allOf` is made of; None when there is none, or it isn't of such."""
@@ -264,8 +275,9 @@ class _Builder:
             required |= dict.fromkeys(schema.get("required", ()))
             for key in schema.get("properties", ()):
                 new = self.convert(_step(part, "properties", key), name + pascal(key))
-                old = properties.get(key, new)
-                properties[key] = new if old == new else {"allOf": [old, new]}
+                if properties.setdefault(key, new) != new:
+                    way = _step(part, "properties", key)
+                    properties[key] = self.untyped(way, "another part of the `allOf` has this key")
         return {"type": "object", "required": list(required), "properties": properties}
 
 

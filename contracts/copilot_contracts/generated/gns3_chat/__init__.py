@@ -1,4 +1,4 @@
-# Generated from gns3-chat 1.0.0 (schemas a64cb8c2f1d6da73) by copilot_codegen 3edb83a8, datamodel-code-generator 0.89.0; do not edit (body 4c7972a7be8d6465)
+# Generated from gns3-chat 1.0.0 (schemas a64cb8c2f1d6da73) by copilot_codegen 01d2631b, datamodel-code-generator 0.89.0; do not edit (body 4c7972a7be8d6465)
 "GNS3 chat: The chat API of an AI copilot for GNS3 network labs: an agent per project, sessions in the project's own file, streamed answers, tools on lab devices."
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-// Generated from gns3-chat 1.0.0 (schemas a64cb8c2f1d6da73) by copilot_codegen 591245e0, json-schema-to-typescript 16.0.0; do not edit (body 4b45282321f1fa16)
+// Generated from gns3-chat 1.0.0 (schemas a64cb8c2f1d6da73) by copilot_codegen 4311843b, json-schema-to-typescript 16.0.0; do not edit (body 4b45282321f1fa16)
 /**
  * GNS3 chat: The chat API of an AI copilot for GNS3 network labs: an agent per project, sessions in the project's own file, streamed answers, tools on lab devices.
  *
