@@ -102,13 +102,13 @@ def _targets(
         return lambda body: Stamp(bundle.surface, bundle.version, schemas, generator, digest(body))
 
     def make_python() -> dict[str, str]:
-        from .python import generate_python
+        from .python_models import generate_python
 
         say(f"{bundle.surface}: Pydantic models and TypedDicts")
         return generate_python(bundle)
 
     def make_typescript() -> dict[str, str]:
-        from .typescript import generate_typescript
+        from .typescript_module import generate_typescript
 
         say(f"{bundle.surface}: TypeScript types")
         return {"": generate_typescript(bundle, say)}

@@ -79,7 +79,7 @@ def schemas_digest(bundle: Bundle) -> str:
 
 def python_generator() -> str:
     """What writes Python files, with versions."""
-    own = _own_digest("bundle.py", "python.py", "python_package.py")
+    own = _own_digest("bundle.py", "python_models.py", "python_package.py")
     try:
         tool = version("datamodel-code-generator")
     except PackageNotFoundError:
@@ -90,7 +90,9 @@ def python_generator() -> str:
 def typescript_generator() -> str:
     """What writes TypeScript files, with versions."""
     folder = node_folder()
-    own = _own_digest("bundle.py", "typescript.py", folder / "generate.mjs", folder / LOCK_FILE)
+    own = _own_digest(
+        "bundle.py", "typescript_module.py", folder / "generate.mjs", folder / LOCK_FILE
+    )
     package = json.loads((folder / "package.json").read_text(encoding="utf-8"))
     tool = package["dependencies"]["json-schema-to-typescript"]
     return f"copilot_codegen {own}, json-schema-to-typescript {tool}"

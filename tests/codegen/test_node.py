@@ -1,7 +1,10 @@
 """The Node side: what is said when it can't run, and what may stand in its files."""
 
+import os
+import shutil
 import stat
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -104,3 +107,25 @@ def test_lock_files_hold_no_addresses_to_fetch_from() -> None:
         assert "registry=" not in text
         if file.endswith(".json"):
             assert text.count('"integrity"') >= text.count('"node_modules/')
+
+
+def test_as_a_wheel_installs_it(schemas: Path, node: str, tmp_path: Path) -> None:
+    """There, the Node side lies in the package; pyproject.toml puts it there."""
+    package = tmp_path / "site/copilot_codegen"
+    shutil.copytree(ROOT / "codegen/copilot_codegen", package)
+    shutil.copytree(ROOT / "codegen/typescript", package / "typescript")
+    script = (
+        "import sys; from pathlib import Path; import copilot_codegen.node as node\n"
+        "from copilot_codegen.generate import generate\n"
+        "generate(Path(sys.argv[1]), None, Path(sys.argv[2])); print(node.node_folder())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(schemas), str(tmp_path / "ts")],
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "site")},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=True,
+    )
+    assert done.stdout.strip() == str((package / "typescript").resolve())
+    assert "export type A = string;" in (tmp_path / "ts/sample.ts").read_text(encoding="utf-8")
