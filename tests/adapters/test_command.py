@@ -144,7 +144,9 @@ def test_verify_stream_from_a_file_and_from_stdin(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (["lint", "file"], "file"),
         (["verify-stream", "nope", "-"], "gns3-chat"),
+        (["verify-stream", "routes", "-", "--schemas", "routes"], "no events"),
         (["verify-stream", "gns3-chat", "nowhere"], "nowhere"),
         (["verify-stream", "gns3-chat", "-", "--schemas", "nowhere"], "nowhere"),
         (["generate", "--schemas", "nowhere", "--python", "out"], "nowhere"),
@@ -164,6 +166,10 @@ def test_what_cannot_be_done_is_said_and_is_2(
     tmp_path: Path, arguments: list[str], says: str
 ) -> None:
     (tmp_path / "file").touch()
+    (tmp_path / "routes").mkdir()
+    (tmp_path / "routes" / "surface.json").write_text(
+        '{"name": "routes", "version": "1.0.0", "title": "T", "description": "D"}'
+    )
     said = command(*arguments, cwd=tmp_path)
     assert said.returncode == 2, said.stderr
     assert said.stdout == ""

@@ -83,9 +83,12 @@ def _surface(name: str, schemas: Path | None) -> Surface:
 
     try:
         registry = Registry.bundled() if schemas is None else Registry.from_folder(schemas)
-        return registry.surface(name)
+        surface = registry.surface(name)
     except (SurfaceError, UnknownSurface) as error:
         raise CommandError(str(error), WRONG_USAGE) from error
+    if surface.catalogue.order is None:
+        raise CommandError(f"The surface {name} has no events.", WRONG_USAGE)
+    return surface
 
 
 def _schemas() -> Path:
@@ -97,8 +100,8 @@ def _schemas() -> Path:
 
 
 def _there(path: Path) -> Path:
-    if not path.exists():
-        raise CommandError(f"There is no {path}.", WRONG_USAGE)
+    if not path.is_dir():
+        raise CommandError(f"There is no folder {path}.", WRONG_USAGE)
     return path
 
 
