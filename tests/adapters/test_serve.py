@@ -18,7 +18,7 @@ import httpx
 import jwt
 import pytest
 
-from chat_edge import SURFACE_CONTRACTS, decoded, events
+from chat_edge import SURFACE_CONTRACTS, decoded, events, problem
 from copilot_contracts import verify_stream
 from openai_server import OpenAIServer, call, error, text
 
@@ -170,7 +170,12 @@ def test_without_a_model_it_serves_and_says_what_to_do(tmp_path: Path) -> None:
         asked = httpx.post(f"{server.chat}/stream", json={"message": "hi"})
         page = httpx.get(server.url, follow_redirects=True)
         said = server.log.read_text()
+        nowhere = httpx.get(f"{server.url}/nowhere")
+        not_so = httpx.post(f"{server.url}/health/live")
     assert live.status_code == 200
+    assert problem(nowhere)["status"] == 404
+    assert problem(not_so)["status"] == 405
+    assert set(not_so.headers["allow"].split(", ")) == {"GET", "HEAD"}
     assert (ready.status_code, ready.json()["checks"]) == (
         503,
         {"data": "ok", "model": "not configured", "lab": "ok"},

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from copilot_adapters.cli import PROGRAM, chat, contracts, model, version_line
+from copilot_adapters.cli import PROGRAM, contracts, model, serve, version_line
 from copilot_adapters.cli.outcome import INTERNAL, CommandError
 
 _DEBUG = "COPILOT_DEBUG"
@@ -22,7 +22,7 @@ app = typer.Typer(
 )
 contracts.add_to(app)
 model.add_to(app)
-chat.add_to(app)
+serve.add_to(app)
 
 
 def _version(asked: bool) -> None:

@@ -145,13 +145,16 @@ def _address(host: str, port: int) -> str:
 def _greet(address: str, token: str) -> None:
     from copilot_adapters.embedded_lab import EMBEDDED_PROJECT_ID
 
-    typer.echo(f"Page: {address}/projects/{EMBEDDED_PROJECT_ID}")
-    typer.echo(
+    told = (
+        f"Page: {address}/projects/{EMBEDDED_PROJECT_ID}\n"
         f"Or:   curl -N {address}/v3/projects/{EMBEDDED_PROJECT_ID}/chat/stream{token} "
         "-H 'Content-Type: application/json' "
         """-d '{"message": "which hosts are in this lab?"}'"""
     )
-    sys.stdout.flush()
+    try:
+        print(told, flush=True)
+    except BrokenPipeError:  # nobody listens; we serve all the same
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - for the rest of the process
 
 
 def _data(given: Path | None) -> Path:
@@ -205,8 +208,7 @@ def _endpoint(base_url: str | None, name: str | None, key: str) -> ServerLlm:
     from copilot_adapters.starlette.llm import OneLlm
     from copilot_core.llm.config import LlmConfig
 
-    with needs("openai"):
-        import langchain_openai  # noqa: F401 - to say now that it isn't there
+    _load_client()
     if not name:
         raise CommandError(f"--llm-base-url needs --llm-model (or {_MODEL}).", WRONG_USAGE)
     if base_url:
@@ -247,6 +249,7 @@ def _local(model: LocalModel | None, file: Path | None) -> ServerLlm | None:
         )
     from copilot_adapters.starlette.llm import LocalLlm
 
+    _load_client()
     if file is None:
         assert wanted is not None
         path = cached(wanted) or fetch_with_progress(wanted)
@@ -254,3 +257,9 @@ def _local(model: LocalModel | None, file: Path | None) -> ServerLlm | None:
     if not file.is_file():
         raise CommandError(f"There is no file {file}.", WRONG_USAGE)
     return LocalLlm(LocalModelServer(file), tool_steps=_TOOL_STEPS)
+
+
+def _load_client() -> None:
+    """The models' client takes two seconds to import: better now than in the first turn."""
+    with needs("openai"):
+        import langchain_openai  # noqa: F401
