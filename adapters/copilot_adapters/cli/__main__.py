@@ -1,0 +1,5 @@
+"""`python -m copilot_adapters.cli`: the command `copilot-contracts`."""
+
+from copilot_adapters.cli import main
+
+main()
