@@ -28,7 +28,7 @@ NOW = int(time.time())
     ("headers", "user"),
     [
         ([f"Bearer {token({'sub': 'ann'})}"], "ann"),
-        ([f"bearer  {token({'sub': 'ann', 'exp': NOW + 60})}"], "ann"),
+        ([f"bearer  {token({'sub': 'ann', 'exp': NOW + 86_400})}"], "ann"),
         ([f"Bearer {token({'sub': 'a' * 255})}"], "a" * 255),
         ([], None),
         (["Bearer "], None),
@@ -40,7 +40,7 @@ NOW = int(time.time())
         ([f"Bearer {token({'sub': 'ann'}, None, 'none')}"], None),
         ([f"Bearer {token({'sub': 'ann'}, SECRET * 2, 'HS512')}"], None),
         ([f"Bearer {token({'sub': 'ann', 'exp': NOW - 1})}"], None),
-        ([f"Bearer {token({'sub': 'ann', 'nbf': NOW + 60})}"], None),
+        ([f"Bearer {token({'sub': 'ann', 'nbf': NOW + 86_400})}"], None),
         ([f"Bearer {token({'sub': 'ann', 'exp': float('inf')})}"], None),
         ([f"Bearer {token({'sub': 'ann', 'exp': 'soon'})}"], None),
         ([f"Bearer {token({'name': 'ann'})}"], None),
