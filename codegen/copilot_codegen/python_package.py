@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -60,9 +61,9 @@ def _reader(bundle: Bundle) -> str:
     ]
     if bundle.tag is not None:
         body = f'''def read_event(value: object) -> Event | UnknownEvent:
-    """The event in a parsed JSON value, named by its key `{bundle.tag}`.
+    """The event in a parsed JSON value, which names it.
 
-    Raises pydantic.ValidationError about the event it names, ValueError when it names none.
+    Raises pydantic.ValidationError about the event that is named, ValueError when none is.
     """
     event: Event | UnknownEvent = read_tagged(value, {_quoted(bundle.tag)}, EVENTS)
     return event
@@ -71,7 +72,7 @@ def _reader(bundle: Bundle) -> str:
         body = '''def read_event(name: str, data: object) -> Event | UnknownEvent:
     """The event `name` of the stream, with its parsed JSON data.
 
-    Raises pydantic.ValidationError about the data of the event it names.
+    Raises pydantic.ValidationError about the data of the event that is named.
     """
     event: Event | UnknownEvent = read_named(name, data, EVENTS)
     return event
@@ -80,10 +81,9 @@ def _reader(bundle: Bundle) -> str:
 
 
 def _docstring(bundle: Bundle) -> str:
-    text = f"{bundle.title}: {bundle.description}"
-    return f"{_quoted(text)}"
+    return _quoted(f"{bundle.title}: {bundle.description}")
 
 
 def _quoted(text: str) -> str:
-    """A Python string literal, in double quotes."""
-    return '"' + repr("'" + text)[2:-1].replace('"', '\\"') + '"'
+    """A Python string literal: JSON's are."""
+    return json.dumps(text, ensure_ascii=False)

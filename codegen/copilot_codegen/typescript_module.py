@@ -94,7 +94,7 @@ def _reader(bundle: Bundle) -> str:
         message = "{ readonly data: string }"
         name = f"keys[{json.dumps(bundle.tag)}]"
         event = "data"
-        doc = f"The data must be a JSON object with the event's name at `{bundle.tag}`."
+        doc = "The data must be a JSON object that names the event."
     return f"""
 /** Every event's name, with the keys that its data always has. */
 export const EVENTS = {{

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, overload
 
 from pydantic import (
     AllowInfNan,
@@ -98,6 +98,10 @@ def _adapter(shape: Any) -> TypeAdapter[Any]:
     return TypeAdapter(shape, config=_CONFIG)
 
 
+@overload
+def read(shape: type[T], value: object) -> T: ...
+@overload
+def read(shape: Any, value: object) -> Any: ...
 def read(shape: Any, value: object) -> Any:
     """`value` (parsed JSON) as `shape`: a generated model, or a generated alias such as a list.
 

@@ -48,8 +48,8 @@ def make_surface(tmp_path: Path) -> Callable[..., Path]:
             document["sse"] = {"framing": "data", "tag": tag} if tag else {"framing": "named"}
             document["order"] = {"last": [list(events)[-1]]}
             document["events"] = {
-                event: {"status": "active", **_put(folder, f"event_{event}", schema)}
-                for event, schema in events.items()
+                event: {"status": "active", **_put(folder, f"event_{number}", schema)}
+                for number, (event, schema) in enumerate(events.items())
             }
         (folder / "surface.json").write_text(json.dumps(document), encoding="utf-8")
         return folder.parent

@@ -378,3 +378,21 @@ def _mypy(folder: Path, *what: str) -> "subprocess.CompletedProcess[str]":
         timeout=110,
         check=False,
     )
+
+
+def test_hostile_names_of_events_and_of_their_tag(
+    make_surface: MakeSurface, generated_package: Generated
+) -> None:
+    tag = 'k"""\\\n*/'
+    names = ['a"""b\\', "*/ '", "{x} ${y}"]
+    events = {
+        name: record(f"Event{number}", tag, **{tag: {"const": name}})
+        for number, name in enumerate(names)
+    }
+    description = 'Both \' and ", and """ and \\'
+    package = generated_package(make_surface(events=events, tag=tag, description=description))
+    assert package.__doc__ == f"A sample: {description}"
+    for number, name in enumerate(names):
+        event = package.read_event({tag: name})
+        assert type(event).__name__ == f"Event{number}"
+        assert event.model_dump() == {tag: name}

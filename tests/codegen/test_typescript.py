@@ -308,3 +308,54 @@ console.log(JSON.stringify(said));
     assert said[7] == {"known": True, "event": {"event": "chunk", "data": {"text": "Hi"}}}
     assert said[8] == {"known": False, "name": "ping", "data": 1}
     assert said[9] == "TypeError: The event chunk lacks its key text."
+
+
+def test_hostile_names_of_events_routes_and_tools(
+    make_surface: MakeSurface, tsc: Tsc, tmp_path: Path
+) -> None:
+    names = ['a"b\\', "*/ export const x = 1; '", "{x} ${y}`"]
+    tag = 'k"\\*/'
+    events = {
+        name: {
+            "title": f"Event{number}",
+            "type": "object",
+            "required": [tag],
+            "properties": {tag: {"const": name}},
+        }
+        for number, name in enumerate(names)
+    }
+    text = {"title": "Text", "type": "string"}
+    tools = {
+        name: {"status": "active", "arguments": "text.json", "returns": "text.json"}
+        for name in names
+    }
+    schemas = make_surface(text, events=events, tag=tag, tools=tools, description="*/ ${x} `")
+    folder = tmp_path / "ts"
+    generate(schemas, None, folder)
+    uses = ['import type { Event, EventName, Tools } from "./sample.ts";']
+    for number, name in enumerate(json.dumps(name) for name in names):
+        uses.append(f"export const event{number}: Event = {{ {json.dumps(tag)}: {name} }};")
+        uses.append(f"export const name{number}: EventName = {name};")
+        uses.append(f'export const text{number}: Tools[{name}]["returns"] = "";')
+    (folder / "consumer.ts").write_text("\n".join(uses), "utf-8")
+    done = tsc(folder)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_npm_package_builds_and_runs(tsc: Tsc, node: str, tmp_path: Path) -> None:
+    compiler = ROOT / "contracts/typescript/node_modules/typescript/bin/tsc"
+    command = [node, str(compiler), "-p", "tsconfig.build.json", "--outDir", str(tmp_path / "dist")]
+    subprocess.run(command, cwd=ROOT / "contracts/typescript", check=True, timeout=100)
+    package = json.loads((ROOT / "contracts/typescript/package.json").read_text("utf-8"))
+    for entry in package["exports"].values():
+        assert (tmp_path / entry["types"]).exists()
+    (tmp_path / "package.json").write_text('{"type": "module"}', "utf-8")
+    script = """
+import { SseDecoder, readEvent } from "./dist/index.js";
+const wire = 'data: {"type":"done","session_id":"s"}\\n\\ndata: {"type":"new"}\\n\\n';
+const messages = new SseDecoder().feed(new TextEncoder().encode(wire));
+console.log(messages.map((message) => readEvent(message).known).join());
+"""
+    (tmp_path / "run.mjs").write_text(script, "utf-8")
+    done = subprocess.run([node, "run.mjs"], cwd=tmp_path, capture_output=True, check=True)
+    assert done.stdout == b"true,false\n"

@@ -1,4 +1,4 @@
-# Generated from gns3-chat 1.0.0 (schemas a64cb8c2f1d6da73) by copilot_codegen 01d2631b, datamodel-code-generator 0.89.0; do not edit (body 4c7972a7be8d6465)
+# Generated from gns3-chat 1.0.0 (schemas a64cb8c2f1d6da73) by copilot_codegen 9f5e7f2d, datamodel-code-generator 0.89.0; do not edit (body 99444af82e00d9a3)
 "GNS3 chat: The chat API of an AI copilot for GNS3 network labs: an agent per project, sessions in the project's own file, streamed answers, tools on lab devices."
 
 from collections.abc import Mapping
@@ -283,9 +283,9 @@ EVENTS: Final[Mapping[str, Any]] = {
 
 
 def read_event(value: object) -> Event | UnknownEvent:
-    """The event in a parsed JSON value, named by its key `type`.
+    """The event in a parsed JSON value, which names it.
 
-    Raises pydantic.ValidationError about the event it names, ValueError when it names none.
+    Raises pydantic.ValidationError about the event that is named, ValueError when none is.
     """
     event: Event | UnknownEvent = read_tagged(value, "type", EVENTS)
     return event

@@ -1,4 +1,4 @@
-// Generated from gns3-chat 1.0.0 (schemas a64cb8c2f1d6da73) by copilot_codegen 4311843b, json-schema-to-typescript 16.0.0; do not edit (body 4b45282321f1fa16)
+// Generated from gns3-chat 1.0.0 (schemas a64cb8c2f1d6da73) by copilot_codegen 60648b63, json-schema-to-typescript 16.0.0; do not edit (body 331621842f3f0a41)
 /**
  * GNS3 chat: The chat API of an AI copilot for GNS3 network labs: an agent per project, sessions in the project's own file, streamed answers, tools on lab devices.
  *
@@ -1379,7 +1379,7 @@ export type ReadResult = { known: true; event: Event } | UnknownEvent;
 /**
  * The event in one message of the stream.
  *
- * The data must be a JSON object with the event's name at `type`.
+ * The data must be a JSON object that names the event.
  * Undeclared keys are left alone. Throws SyntaxError when the data isn't JSON, TypeError when it
  * names no event, or lacks a key that its event always has.
  */
