@@ -2,11 +2,12 @@
 
 import asyncio
 import contextlib
-import socket
 from collections.abc import AsyncIterator, Iterator
 
 import uvicorn
 from starlette.types import ASGIApp
+
+from copilot_adapters.starlette.server import listen
 
 
 class _Server(uvicorn.Server):
@@ -18,7 +19,7 @@ class _Server(uvicorn.Server):
 @contextlib.asynccontextmanager
 async def serving(app: ASGIApp) -> AsyncIterator[str]:
     """`async with serving(app) as url`"""
-    listening = socket.create_server(("127.0.0.1", 0))
+    listening = listen("127.0.0.1", 0)
     config = uvicorn.Config(
         app, ws="none", log_config=None, access_log=False, timeout_graceful_shutdown=1
     )

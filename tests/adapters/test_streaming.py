@@ -11,6 +11,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from copilot_adapters.starlette.problems import ProblemBoundary
+from copilot_adapters.starlette.server import listen
 from copilot_adapters.starlette.streaming import EventStream
 from copilot_core.event_log import EventLog
 from serving import serving
@@ -172,3 +173,20 @@ async def test_head_is_answered_without_a_stream() -> None:
         answer = await client.head(url)
         assert answer.headers["content-type"] == "text/event-stream"
         await until(2, lambda: run.log.readers == 0)
+
+
+async def test_no_event_waits_for_the_acknowledgement_of_the_one_before() -> None:
+    """Nagle's algorithm is off on the connections of our listening socket."""
+    nodelay: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        accepted = writer.get_extra_info("socket")
+        nodelay.set_result(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+
+    server = await asyncio.start_server(connected, sock=listen("127.0.0.1", 0))
+    async with server:
+        _, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        assert await nodelay != 0
+        writer.close()
+        await writer.wait_closed()
