@@ -71,21 +71,19 @@ _CONSTRAINTS: Final = {
     *("minLength", "maxLength", "pattern", "minItems", "maxItems"),
     *("minProperties", "maxProperties", "propertyNames", "discriminator"),
 }
-_INLINE: Final = "InlineType"
-_MARK: Final = "\ue000"
-_INLINE_NAME: Final = re.compile(rf"\b{_INLINE}\d+\b")
-_INLINE_TITLE: Final = re.compile(rf'(?:, )?title="{_INLINE}\d+"')
+_INLINE: Final = "InlineType"  # what the names of inline types begin with
+_MARK: Final = "\ue000"  # ends a key that is to be no identifier
 
 
 def generate_python(bundle: Bundle) -> dict[str, str]:
     """File name → text, without header, of the surface's Python package."""
     # In a class, a field called like a type hides the type from the fields after it.
     hiding = sorted({*_IMPORTED, *bundle.schemas})
-    models = {**_MODELS, "aliases": {name: f"{name}_" for name in hiding}}
+    models = _run(_prepared(bundle), {**_MODELS, "aliases": {name: f"{name}_" for name in hiding}})
     return {
         "__init__.py": _format(package_source(bundle)),
-        "models.py": _rewritten(_run(_prepared(bundle), models), bundle, models=True),
-        "types.py": _rewritten(_run(_prepared(bundle, hiding), _TYPES), bundle, models=False),
+        "models.py": _rewritten(_JsonTypes(models).apply(), bundle),
+        "types.py": _rewritten(_run(_prepared(bundle, hiding), _TYPES), bundle),
     }
 
 
@@ -108,7 +106,7 @@ def _run(document: Schema, options: dict[str, Any]) -> str:
         )
     if not isinstance(result, str):
         raise CodegenError("datamodel-code-generator wrote several modules instead of one.")
-    return result
+    return result[result.index("from __future__") :]
 
 
 def _format(source: str) -> str:
@@ -141,6 +139,7 @@ def _prepared(bundle: Bundle, marked: Iterable[str] = ()) -> Schema:
     Keys in `marked` get a mark that makes them no identifiers: their TypedDict is then written
     as a call, where no key hides a type.
     """
+    inline_name, mark = _absent(bundle, _INLINE), _absent(bundle, _MARK)
     count = 0
 
     def walk(schema: Schema, *, inline: bool) -> Schema:
@@ -152,7 +151,7 @@ def _prepared(bundle: Bundle, marked: Iterable[str] = ()) -> Schema:
             result |= {"items": False, "maxItems": len(result["prefixItems"])}
         if "properties" in result:
             result.pop("additionalProperties", None)
-            names = {key: key + _MARK if key in marked else key for key in result["properties"]}
+            names = {key: key + mark if key in marked else key for key in result["properties"]}
             result["properties"] = {
                 names[key]: walk(value, inline=False) for key, value in result["properties"].items()
             }
@@ -168,11 +167,20 @@ def _prepared(bundle: Bundle, marked: Iterable[str] = ()) -> Schema:
                 result[key] = walk(result[key], inline=True)
         if inline and result.keys() & _CONSTRAINTS:
             count += 1
-            result["title"] = f"{_INLINE}{count}"
+            result["title"] = f"{inline_name}{count}"
         return result
 
     schemas = {name: walk(schema, inline=False) for name, schema in bundle.schemas.items()}
     return bundle.document(schemas)
+
+
+def _absent(bundle: Bundle, text: str) -> str:
+    """`text`, repeated until the surface says it nowhere."""
+    said = json.dumps(dict(bundle.schemas), ensure_ascii=False)
+    found = text
+    while found in said:
+        found += text
+    return found
 
 
 def _tag(bundle: Bundle, options: list[Schema]) -> str | None:
@@ -199,12 +207,10 @@ def _constants(schema: Schema) -> dict[str, str]:
     return found
 
 
-def _rewritten(source: str, bundle: Bundle, *, models: bool) -> str:
-    """What the generator can't be told: inline types, JSON's integers and literals, tuples."""
-    source = source[source.index("from __future__") :].replace(_MARK, "")
-    if models:
-        source = _JsonTypes(source).apply()
-    source = _put_back(source)
+def _rewritten(source: str, bundle: Bundle) -> str:
+    """With the inline types in place, formatted; all named shapes must be there."""
+    source = source.replace(_absent(bundle, _MARK), "")
+    source = _put_back(source, _absent(bundle, _INLINE))
     defined = {name for node in ast.parse(source).body for name in _defined(node)}
     if missing := sorted(bundle.schemas.keys() - defined):
         raise CodegenError(
@@ -285,8 +291,10 @@ class _JsonTypes(ast.NodeVisitor):
         return self.starts[node.lineno - 1] + node.col_offset
 
 
-def _put_back(source: str) -> str:
-    """`Inline3 = TypeAliasType("Inline3", X)` goes, and X stands wherever Inline3 stood."""
+def _put_back(source: str, inline: str) -> str:
+    """`InlineType3 = TypeAliasType("InlineType3", X)` goes; X stands where InlineType3 stood."""
+    name_pattern = re.compile(rf"\b{inline}\d+\b")
+    title = re.compile(rf'(?:, )?title="{inline}\d+"')
     types: dict[str, str] = {}
     # As Python counts lines: str.splitlines also splits at U+2028 and the like.
     lines = source.encode().splitlines(keepends=True)
@@ -298,13 +306,13 @@ def _put_back(source: str) -> str:
                 pass
             case _:
                 continue
-        if _INLINE_NAME.fullmatch(name):
-            text = _INLINE_TITLE.sub("", ast.get_source_segment(source, value) or "")
+        if name_pattern.fullmatch(name):
+            text = title.sub("", ast.get_source_segment(source, value) or "")
             text = re.sub(r"([\[(])\n\s*|,?\n\s*(?=[\])])", r"\1", text)  # on one line
             types[name] = re.sub(r"\n\s*", " ", text)
             for line in range(node.lineno - 1, node.end_lineno or node.lineno):
                 lines[line] = b""
-    source = _INLINE_TITLE.sub("", b"".join(lines).decode())
-    while _INLINE_NAME.search(source):
-        source = _INLINE_NAME.sub(lambda match: types[match[0]], source)
+    source = title.sub("", b"".join(lines).decode())
+    while name_pattern.search(source):
+        source = name_pattern.sub(lambda match: types[match[0]], source)
     return source

@@ -396,3 +396,16 @@ def test_hostile_names_of_events_and_of_their_tag(
         event = package.read_event({tag: name})
         assert type(event).__name__ == f"Event{number}"
         assert event.model_dump() == {tag: name}
+
+
+def test_our_own_marks_in_a_schema(make_surface: MakeSurface, generated_package: Generated) -> None:
+    items = {"type": "array", "items": {"type": "string", "minLength": 1}}
+    inline = {
+        **record("InlineType1", Any={"const": "a\ue000"}, x=items),
+        "description": "InlineType7",
+    }
+    package = generated_package(make_surface(inline))
+    value = {"Any": "a\ue000", "x": ["y"]}
+    assert package.InlineType1.model_validate(value).model_dump() == value
+    assert package.InlineType1.__doc__ == "InlineType7"
+    assert package.types.InlineType1.__annotations__.keys() == value.keys()

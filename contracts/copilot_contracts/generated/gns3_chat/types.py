@@ -1,4 +1,4 @@
-# Generated from gns3-chat 1.0.0 (schemas a64cb8c2f1d6da73) by copilot_codegen 9f5e7f2d, datamodel-code-generator 0.89.0; do not edit (body 74c627ceacf52d8f)
+# Generated from gns3-chat 1.0.0 (schemas a64cb8c2f1d6da73) by copilot_codegen 189dbc7d, datamodel-code-generator 0.89.0; do not edit (body 74c627ceacf52d8f)
 from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
