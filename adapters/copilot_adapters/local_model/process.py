@@ -161,7 +161,7 @@ class LocalModelServer:
             if code == -signal.SIGILL:
                 why = "this machine's processor lacks an instruction it needs (AVX2)."
             else:
-                log = self._log.decode(errors="replace").strip().splitlines()[-3:]
+                log = self._log.decode(errors="replace").strip().splitlines()[-1:]
                 why = " ".join([f"the process ended with code {code}.", *log])
             raise LocalModelError(
                 f"The local model {self.path.name} didn't start: {why} {OTHER_WAYS}"
