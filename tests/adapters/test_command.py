@@ -187,7 +187,7 @@ def test_a_base_install_lints_and_verifies_and_names_the_extra_for_the_rest() ->
         ("generate", "--python", "out", "--schemas", str(schemas_folder())): "codegen",
     }.items():
         said = command(*arguments, program=WITHOUT_EXTRAS)
-        assert said.returncode == 2, said.stderr
+        assert said.returncode in (1, 2), said.stderr
         assert f"pip install 'copilot-contracts[{extra}]'" in said.stderr
         assert "Traceback" not in said.stderr
 

@@ -157,7 +157,9 @@ def test_no_secret_is_logged_and_requests_are(tmp_path: Path, openai_server: Ope
     request_id = answer.json()["request_id"]
     ours = [line for line in map(json.loads, log.splitlines()) if "session_id" in line]
     assert {(line["request_id"], line["session_id"]) for line in ours} == {(request_id, "s1")}
-    assert {"request", "the model failed: llm_unauthorized"} <= {line["event"] for line in ours}
+    told = [line["event"] for line in ours]
+    assert "request" in told
+    assert any(event.startswith("the model failed: llm_unauthorized") for event in told)
     for secret in (openai_server.api_key, "pa55word", "t0ken"):
         assert secret not in log + answer.text
     assert "Traceback" not in log
