@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 
+#: Bytes after which a reader that is behind gets what it has so far.
+MOST_AT_ONCE = 256 * 1024
+
+
 class ReaderTooSlow(Exception):
     """The log has moved past what this reader would have to read next."""
 
@@ -72,14 +76,23 @@ class EventLog:
             )
         return Subscription(self, after)
 
-    def since(self, after: int) -> bytes:
-        """All events after number ``after``, joined. Raises ReaderTooSlow."""
+    def since(self, after: int) -> list[bytes]:
+        """The next events after number ``after``, not many more than ``MOST_AT_ONCE`` bytes.
+
+        Raises ReaderTooSlow.
+        """
         missing = self.last - after
         if missing > len(self._blocks):
             raise ReaderTooSlow
-        if missing == 1:
-            return self._blocks[-1]
-        return b"".join(self._blocks[i] for i in range(-missing, 0))
+        found: list[bytes] = []
+        size = 0
+        for place in range(-missing, 0):
+            block = self._blocks[place]
+            found.append(block)
+            size += len(block)
+            if size >= MOST_AT_ONCE:
+                break
+        return found
 
     def join(self, reader: Subscription) -> None:
         """Count a reader in."""
@@ -128,7 +141,7 @@ class Subscription:
             self._waiting.set_result(None)
 
     async def next(self, seconds: float) -> bytes | None:
-        """All events that wait for this reader, joined; None if none came for ``seconds``.
+        """The events that wait for this reader, joined; None if none came for ``seconds``.
 
         Raises StopAsyncIteration after the last event, ReaderTooSlow when the log has moved on.
         """
@@ -139,9 +152,9 @@ class Subscription:
             if log.closed:
                 raise StopAsyncIteration
             return None
-        block = log.since(self._position)
-        self._position = log.last
-        return block
+        blocks = log.since(self._position)
+        self._position += len(blocks)
+        return b"".join(blocks)
 
     async def _change(self, seconds: float) -> None:
         """Until the log changes or ``seconds`` have passed."""

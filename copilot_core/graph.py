@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict, cast
 from uuid import uuid4
 
 from langchain_core.messages import (
@@ -32,8 +32,9 @@ from copilot_core.messages import (
     history_for_model,
     tool_message,
     unanswered_calls,
+    with_ids,
 )
-from copilot_core.text import SurrogateFilter, plain_text
+from copilot_core.text import SurrogateFilter, plain_text, without_surrogates
 from copilot_core.titles import clean_title, fallback_title, title_prompt
 from copilot_core.tool_calls import ToolCallStreamAccumulator
 
@@ -46,14 +47,27 @@ if TYPE_CHECKING:
 
     from copilot_core.tools.execution import ToolSet
 
+#: Characters after which a model's answer is stopped: text, reasoning and arguments; a chunk
+#: counts as one more.
+MAX_ANSWER = 1_000_000
 TITLE_SECONDS = 20.0
 _TITLE_TOKENS = 60
+_ENDLESS = ev.TurnFailed(
+    "llm_unavailable",
+    f"The model did not come to an end: its answer was stopped after {MAX_ANSWER} characters.",
+    retryable=True,
+)
+
+
+def added(messages: list[Any], more: list[Any]) -> list[AnyMessage]:
+    """LangGraph's ``add_messages``, but ids never change, those of messages without one either."""
+    return cast("list[AnyMessage]", add_messages(with_ids(messages), more))
 
 
 class ConversationState(TypedDict):
     """What LangGraph stores of a session."""
 
-    messages: Annotated[list[AnyMessage], add_messages]
+    messages: Annotated[list[AnyMessage], added]
     conversation_title: NotRequired[str | None]
 
 
@@ -79,9 +93,9 @@ class ToolStepsUsedUp(Exception):
 
 
 def build_graph(
-    checkpointer: BaseCheckpointSaver[Any],
+    checkpointer: BaseCheckpointSaver[Any] | None = None,
 ) -> CompiledStateGraph[ConversationState, TurnContext, ConversationState, ConversationState]:
-    """The graph over the project's file."""
+    """The graph; with a checkpointer, over the project's file."""
     return (
         StateGraph(ConversationState, context_schema=TurnContext)
         .add_node("llm_call", llm_call)
@@ -135,12 +149,16 @@ async def _stream_answer(
         async with aclosing(model.astream(prompt)) as chunks:  # type: ignore[type-var]  # it is an async generator, annotated as an iterator
             async for chunk in chunks:
                 whole.take(chunk)
+                if whole.size > MAX_ANSWER:
+                    raise ModelFailure(_ENDLESS)
                 if reasoning := _reasoning(chunk):
                     emit(ev.ReasoningDelta(message_id, reasoning))
                 if text := filtered.feed(plain_text(chunk.content)):
                     whole.text.append(text)
                     emit(ev.TextDelta(message_id, text))
+                whole.size += 1 + len(reasoning) + len(text)
                 if _calls(chunk):
+                    whole.size += _arguments(chunk)
                     for growth in calls.feed(chunk):
                         emit(
                             ev.CallDelta(
@@ -151,6 +169,8 @@ async def _stream_answer(
                                 growth.complete,
                             )
                         )
+    except ModelFailure:
+        raise
     except Exception as error:
         raise ModelFailure(model_failure(error, streaming=whole.begun)) from error
     if text := filtered.rest():
@@ -185,6 +205,7 @@ class _Answer:
 
     def __init__(self) -> None:
         self.text: list[str] = []
+        self.size = 0
         self.begun = False
         self.finish_reason: str | None = None
         self.input_tokens: int | None = None
@@ -192,13 +213,14 @@ class _Answer:
 
     def take(self, chunk: AIMessage) -> None:
         self.begun = True
-        if chunk.response_metadata:
-            self.finish_reason = (
-                chunk.response_metadata.get("finish_reason")
-                or chunk.response_metadata.get("stop_reason")
-                or self.finish_reason
-            )
-        if usage := chunk.usage_metadata:
+        for key in ("finish_reason", "stop_reason"):
+            reason = chunk.response_metadata.get(key)
+            if isinstance(reason, str) and reason:
+                self.finish_reason = without_surrogates(reason)
+                break
+        usage = chunk.usage_metadata
+        # What tells nothing but zeros was made of an answer that told nothing.
+        if usage and (usage["input_tokens"] > 0 or usage["output_tokens"] > 0):
             # Repeated whole, or split over chunks: in both cases the most is the call's.
             self.input_tokens = max(self.input_tokens or 0, usage["input_tokens"])
             self.output_tokens = max(self.output_tokens or 0, usage["output_tokens"])
@@ -213,6 +235,12 @@ def _calls(chunk: AIMessage) -> bool:
     if isinstance(chunk, AIMessageChunk):
         return bool(chunk.tool_call_chunks)
     return bool(chunk.tool_calls or chunk.invalid_tool_calls)
+
+
+def _arguments(chunk: AIMessage) -> int:
+    """How many characters of arguments a chunk brings."""
+    pieces = getattr(chunk, "tool_call_chunks", None) or ()
+    return sum(len(piece["args"] or "") for piece in pieces)
 
 
 def _reasoning(chunk: AIMessage) -> str:

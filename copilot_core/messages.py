@@ -155,17 +155,39 @@ def convert_openai_to_langchain(
     return [_to_langchain(message) for message in messages]
 
 
+def with_ids(messages: Sequence[Any]) -> list[Any]:
+    """All of a conversation's messages, each with the id that the wire shows for it.
+
+    For an older file's: to be given before more are added, as LangGraph would make up ids then.
+    """
+    return [
+        message.model_copy(update={"id": _id(message, place)})
+        if isinstance(message, BaseMessage) and not message.id
+        else message
+        for place, message in enumerate(messages)
+    ]
+
+
+def _role(message: BaseMessage) -> str | None:
+    return next((role for role, kind in _ROLES.items() if isinstance(message, kind)), None)
+
+
+def _id(message: BaseMessage, place: int) -> str:
+    if message.id:
+        return without_surrogates(message.id)
+    return str(_derived_id(place, _role(message), content_text(message.content)))
+
+
 def _to_openai(message: BaseMessage, place: int, undated: str) -> JsonObject:
-    role = next((role for role, kind in _ROLES.items() if isinstance(message, kind)), None)
+    role = _role(message)
     if role is None:
         raise ValueError(f"A message of type {message.type} has no form on the wire.")
     kept = message.additional_kwargs
-    content = content_text(message.content)
-    message_id = without_surrogates(message.id or str(_derived_id(place, role, content)))
+    message_id = _id(message, place)
     converted: JsonObject = {
         "id": message_id,
         "role": role,
-        "content": content,
+        "content": content_text(message.content),
         "created_at": timestamps.as_utc(kept.get("created_at")) or undated,
     }
     if message.name is not None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING
 
 from copilot_contracts import Gate, Registry, StreamContract
 from copilot_core.dialects.gns3_chat import Gns3ChatDialect
+from copilot_core.errors import ChatError
 from copilot_core.llm.openai import chat_model
 from copilot_core.service import AgentService, CoreSettings, SurfaceVoice
 from copilot_core.storage import ProjectStore
+from copilot_core.tracebacks import outline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     from copilot_core.llm.config import LlmConfig
     from copilot_core.runs import StopReason
     from copilot_core.tools.base import Tool
+
+log = logging.getLogger(__name__)
 
 DIALECTS: dict[str, Callable[[str], Dialect]] = {"gns3-chat": Gns3ChatDialect}
 
@@ -50,22 +55,32 @@ class ProjectAgentManager:
             for name, dialect in DIALECTS.items()
         }
         self._agents: dict[str, asyncio.Task[AgentService]] = {}
+        self._closing: dict[str, asyncio.Task[None]] = {}
+        self._closed = False
 
     async def get_agent(self, project_id: str, project_path: Path) -> AgentService:
-        """The project's agent. Raises OSError or sqlite3.Error when its file can't be opened."""
+        """The project's agent. Raises OSError or sqlite3.Error when its file can't be opened.
+
+        Raises ChatError ``project_not_opened`` after ``close_all``.
+        """
+        if self._closed:
+            raise ChatError("project_not_opened", "The server is shutting down.")
         opening = self._agents.get(project_id)
         if opening is None:
             opening = asyncio.create_task(self._open(project_id, project_path))
             self._agents[project_id] = opening
-        try:
-            # One caller that is cancelled doesn't take the others along.
-            return await asyncio.shield(opening)
-        except Exception:
-            if self._agents.get(project_id) is opening:
-                del self._agents[project_id]
-            raise
+            opening.add_done_callback(lambda opened: self._forget_failed(project_id, opened))
+        # One caller that is cancelled doesn't take the others along.
+        return await asyncio.shield(opening)
+
+    def _forget_failed(self, project_id: str, opened: asyncio.Task[AgentService]) -> None:
+        failed = opened.cancelled() or opened.exception() is not None
+        if failed and self._agents.get(project_id) is opened:
+            del self._agents[project_id]
 
     async def _open(self, project_id: str, project_path: Path) -> AgentService:
+        if closing := self._closing.get(project_id):
+            await asyncio.wait({closing})
         return AgentService(
             project_id,
             await ProjectStore.open(project_path),
@@ -76,11 +91,37 @@ class ProjectAgentManager:
         )
 
     async def remove_agent(self, project_id: str, reason: StopReason = "project_closed") -> None:
-        """Close the project's agent, if there is one: its turns are stopped and stored."""
+        """Close the project's agent, if there is one: its turns are stopped and stored.
+
+        Goes on to its end when the caller is cancelled; who asks again waits for the same end.
+        """
         opening = self._agents.pop(project_id, None)
+        closing = self._closing.get(project_id)
         if opening is not None:
-            agent = await opening
-            await agent.close(reason)
+            closing = asyncio.create_task(self._close(opening, reason, closing))
+            self._closing[project_id] = closing
+            closing.add_done_callback(lambda closed: self._forget_closed(project_id, closed))
+        if closing is not None:
+            await asyncio.shield(closing)
+
+    async def _close(
+        self,
+        opening: asyncio.Task[AgentService],
+        reason: StopReason,
+        before: asyncio.Task[None] | None,
+    ) -> None:
+        # An agent that waits for another one's end to open its file is closed after it.
+        await asyncio.wait({opening} if before is None else {opening, before})
+        if opening.cancelled() or opening.exception() is not None:
+            return
+        try:
+            await opening.result().close(reason)
+        except Exception as error:
+            log.error("a project's file could not be closed: %s", outline(error))
+
+    def _forget_closed(self, project_id: str, closed: asyncio.Task[None]) -> None:
+        if self._closing.get(project_id) is closed:
+            del self._closing[project_id]
 
     async def delete_project(self, project_id: str, project_path: Path) -> None:
         """Delete all sessions of a project that is being deleted, and close its agent."""
@@ -89,7 +130,8 @@ class ProjectAgentManager:
         await self.remove_agent(project_id)
 
     async def close_all(self) -> None:
-        """Close all agents, as the server shuts down."""
+        """Close all agents for good, as the server shuts down. None is opened after it."""
+        self._closed = True
         await asyncio.gather(
-            *(self.remove_agent(project_id, "shutdown") for project_id in list(self._agents))
+            *(self.remove_agent(key, "shutdown") for key in {*self._agents, *self._closing})
         )

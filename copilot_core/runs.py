@@ -18,6 +18,7 @@ from copilot_core import events as ev
 from copilot_core.graph import ToolStepsUsedUp
 from copilot_core.llm.failures import ModelFailure
 from copilot_core.messages import assistant_message, convert_langchain_to_openai
+from copilot_core.tracebacks import outline
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
@@ -92,7 +93,9 @@ class Run:
         self.heartbeat = sse.comment("keepalive") if beat is None else contract.encode_anytime(beat)
         self._stopped: ev.TurnEnd | None = None
         self._given_up = asyncio.get_running_loop().create_future()
-        self._broken = False
+        #: Why nothing more of the turn may be sent but its end.
+        self._broken: ev.TurnFailed | None = None
+        self._ending = False
         self._work: asyncio.Task[None] | None = None
         self._main: asyncio.Task[TurnResult] | None = None
         self._grace: asyncio.TimerHandle | None = None
@@ -135,8 +138,11 @@ class Run:
     # -- said by the graph's nodes -----------------------------------------------------
 
     def emit(self, event: ev.CoreEvent) -> None:
-        """Count an event and put it on the wire. Never raises: a violation ends the turn."""
-        if self._log.closed or self._broken:
+        """Count an event and put it on the wire. Never raises: a violation ends the turn.
+
+        What a node says that goes on although its turn has ended is not heard.
+        """
+        if self._ending or self._broken:
             return
         self.record.take(event)
         self._send(event)
@@ -148,8 +154,12 @@ class Run:
                 self._log.append(self._stream.encode(data, event_id))
         except (ContractViolation, OrderViolation) as violation:
             log.error("a turn was stopped by a violation: %s", violation)
-            self._broken = True
-            self._cancel(_BROKEN)
+            self._broken = _BROKEN
+        except Exception as error:
+            log.error("an event could not be sent: %s", outline(error))
+            self._broken = _INTERNAL
+        if self._broken is not None:
+            self._cancel(self._broken)
 
     # -- the end -----------------------------------------------------------------------
 
@@ -157,19 +167,21 @@ class Run:
         self, work: asyncio.Task[None], store: Callable[[ev.TurnEnd], Awaitable[None]]
     ) -> TurnResult:
         end = await self._outcome(work)
+        self._ending = True
         if self._grace is not None:
             self._grace.cancel()
-        for event in self.record.interrupted(self._model):
-            self._send(event)
-            self.record.take(event)
-        if end == _LIMIT_REACHED:
-            self._say_limit()
         try:
+            for event in self.record.interrupted(self._model):
+                self._send(event)
+                self.record.take(event)
+            if end == _LIMIT_REACHED:
+                self._say_limit()
+            end = self._broken or end
             await store(end)
-        except Exception:
-            log.exception("a turn could not be stored")
+        except Exception as error:
+            log.error("a turn could not be stored: %s", outline(error))
             end = _INTERNAL
-        self._finish(end)
+        end = self._finish(end)
         return TurnResult(end, convert_langchain_to_openai(self.record.messages), self._usage())
 
     async def _outcome(self, work: asyncio.Task[None]) -> ev.TurnEnd:
@@ -178,24 +190,25 @@ class Run:
         except asyncio.CancelledError:
             # The event loop is being closed around us.
             self._cancel(ev.TurnAborted("shutdown"))
+            self._stopped = self._stopped or ev.TurnAborted("shutdown")
             await asyncio.wait({work}, timeout=self._stop_seconds)
         if not work.done():
             log.error("a turn didn't stop within %g seconds", self._stop_seconds)
-        if not work.done() or work.cancelled():
-            return self._stopped or ev.TurnAborted("shutdown")
-        error = work.exception()
+            work.add_done_callback(lambda late: late.cancelled() or late.exception())
+            return self._stopped or _INTERNAL
+        error = asyncio.CancelledError() if work.cancelled() else work.exception()
         if error is None:
             return ev.TurnDone()
         match error:
             case _ if self._stopped is not None:
                 return self._stopped
             case ModelFailure():
-                log.warning("the model failed: %s", error.end.code)
+                log.warning("the model failed: %s (%s)", error.end.code, error.cause)
                 return error.end
             case ToolStepsUsedUp():
                 return _LIMIT_REACHED
             case _:
-                log.error("a turn failed", exc_info=error)
+                log.error("a turn failed: %s", outline(error))
                 return _INTERNAL
 
     def _say_limit(self) -> None:
@@ -203,14 +216,16 @@ class Run:
         self._send(ev.TextDelta(str(message.id), LIMIT_TEXT))
         self.record.messages.append(message)
 
-    def _finish(self, end: ev.TurnEnd) -> None:
-        was_broken = self._broken
+    def _finish(self, end: ev.TurnEnd) -> ev.TurnEnd:
+        """Send the last event, and say which it was."""
         self._send(end)
-        if not self._stream.ended and self._broken:
-            # The broken event may have left a pair open, which forbids a normal end.
+        if not self._stream.ended:
+            # What broke may have left a pair open, which forbids any end: the last word alone.
             self._stream = self._contract.open()
-            self._send(end if was_broken else _BROKEN)
+            end = self._broken or _INTERNAL
+            self._send(end)
         self._log.close()
+        return end
 
     def _usage(self) -> JsonObject:
         told = [m for m in self.record.models.values() if m.input_tokens is not None]

@@ -90,14 +90,17 @@ class AgentService:
     ) -> None:
         self.project_id = project_id
         self._store = store
-        self._graph = build_graph(store.saver)
+        #: A turn runs in memory; one place stores it. So a turn that was given up and still
+        #: goes on can't write.
+        self._graph = build_graph()
+        self._stored = build_graph(store.saver)
         self._tools = tools
         self._voices = voices
         self._settings = settings
         self._model = model
         #: The newest run of each session, until its log is dropped.
         self._runs: dict[str, Run] = {}
-        self._deleting: set[str] = set()
+        self._deleting: dict[str, asyncio.Task[None]] = {}
         self._closed = False
 
     # -- turns -------------------------------------------------------------------------
@@ -114,10 +117,8 @@ class AgentService:
         voice = self._voices[surface]
         session_id = turn.session_id or str(uuid4())
         await self._store.sessions.create_session(session_id, identity.user_id, self.project_id)
-        wants_title = await self._store.sessions.wants_title(
-            session_id, identity.user_id, self.project_id
-        )
-        # From here to the claim nothing is awaited: two turns can't both pass.
+        # From here to the claim nothing is awaited: two turns can't both pass, no delete comes
+        # between, and a caller that is cancelled leaves nothing claimed.
         self._refuse_when_closed()
         if self._is_busy(session_id):
             raise ChatError(
@@ -137,7 +138,7 @@ class AgentService:
         )
         self._runs[session_id] = run
         run.start(
-            self._work(run, turn, identity, llm, voice, wants_title=wants_title),
+            self._work(run, turn, identity, llm, voice),
             lambda end: self._store_turn(run, turn, end),
         )
         return run
@@ -149,8 +150,6 @@ class AgentService:
         identity: Identity,
         llm: LlmConfig,
         voice: SurfaceVoice,
-        *,
-        wants_title: bool,
     ) -> None:
         """Drive the graph through one turn. Runs in the turn's own task and context."""
         llm = _overridden(llm, turn)
@@ -171,15 +170,15 @@ class AgentService:
                 max_output=self._settings.max_tool_output,
             ),
             tool_steps=llm.tool_steps,
-            wants_title=wants_title,
+            wants_title=await self._store.sessions.wants_title(
+                run.session_id, run.user_id, self.project_id
+            ),
         )
-        asked: ConversationState = {"messages": [run.record.user_message]}
+        asked: ConversationState = {
+            "messages": [*await self._store.messages(run.session_id), run.record.user_message]
+        }
         async for update in self._graph.astream(
-            asked,
-            self._config(run),
-            context=context,
-            stream_mode="updates",
-            durability="exit",
+            asked, self._config(run), context=context, stream_mode="updates"
         ):
             titled = update.get("title_generator_node") or {}
             run.record.title = titled.get("conversation_title") or run.record.title
@@ -198,11 +197,21 @@ class AgentService:
         if end == ev.TurnAborted("deleted"):
             return
         record = run.record
-        if not isinstance(end, ev.TurnDone):
-            await self._graph.aupdate_state(
-                self._config(run), {"messages": record.messages}, as_node="title_generator_node"
+        said: ConversationState = {"messages": record.messages}
+        if record.title:
+            said["conversation_title"] = record.title
+        # A session that is gone isn't brought back.
+        await self._store.sessions.get_session_by_thread(
+            run.session_id, run.user_id, self.project_id
+        )
+        try:
+            await self._stored.aupdate_state(
+                self._config(run), said, as_node="title_generator_node"
             )
-        await self._store.prune(run.session_id)
+            await self._store.prune(run.session_id)
+        except BaseException:
+            await self._store.rollback()
+            raise
         await self._store.sessions.update_session(
             run.session_id,
             run.user_id,
@@ -214,9 +223,12 @@ class AgentService:
         )
 
     def _forget_later(self, run: Run) -> None:
+        session_id, run_id = run.session_id, run.run_id
+
         def forget() -> None:
-            if self._runs.get(run.session_id) is run:
-                del self._runs[run.session_id]
+            kept = self._runs.get(session_id)
+            if kept is not None and kept.run_id == run_id:
+                del self._runs[session_id]
 
         asyncio.get_running_loop().call_later(self._settings.keep_log, forget)
 
@@ -259,10 +271,16 @@ class AgentService:
     ) -> JsonObject:
         """The newest messages as ``ConversationHistory``, oldest first (A21).
 
+        The question of a turn that runs is among them; what it has said so far is in its stream.
+
         Raises ChatError ``session_not_found``; ``invalid_request`` for an unknown ``before``.
         """
         session = await self._own(session_id, user_id)
+        # Asked before the file is read: the turn may end, and be stored, in between.
+        run = self._runs.get(session_id)
+        asked = [] if run is None or run.ended else [run.record.user_message]
         stored = await self._store.messages(session_id)
+        stored += [message for message in asked if all(message.id != m.id for m in stored)]
         messages = [
             message
             for message in convert_langchain_to_openai(stored, undated=session["created_at"])
@@ -310,13 +328,19 @@ class AgentService:
     async def delete_session(self, session_id: str, user_id: str) -> None:
         """Stop the session's turn, then delete all that is stored of it (A16)."""
         await self._own(session_id, user_id)
-        self._deleting.add(session_id)
-        try:
-            await self._stop(session_id, "deleted")
-            self._runs.pop(session_id, None)
-            await self._store.sessions.delete_session(session_id, user_id, self.project_id)
-        finally:
-            self._deleting.discard(session_id)
+        deletion = self._deleting.get(session_id)
+        if deletion is None:
+            # A task, because a caller that leaves between the stop and the delete must not
+            # leave a session behind whose last turn is lost.
+            deletion = asyncio.create_task(self._delete(session_id, user_id))
+            self._deleting[session_id] = deletion
+            deletion.add_done_callback(lambda _: self._deleting.pop(session_id))
+        await asyncio.shield(deletion)
+
+    async def _delete(self, session_id: str, user_id: str) -> None:
+        await self._stop(session_id, "deleted")
+        self._runs.pop(session_id, None)
+        await self._store.sessions.delete_session(session_id, user_id, self.project_id)
 
     async def delete_all_sessions(self) -> None:
         """Delete every session of the project, as the project is being deleted."""
@@ -328,8 +352,12 @@ class AgentService:
         if self._closed:
             return
         self._closed = True
-        await self._stop_all(reason)
-        await self._store.close()
+        try:
+            await self._stop_all(reason)
+            await asyncio.gather(*self._deleting.values(), return_exceptions=True)
+        finally:
+            self._runs.clear()
+            await self._store.close()
 
     async def _stop_all(self, reason: StopReason) -> None:
         await asyncio.gather(*(self._stop(session_id, reason) for session_id in list(self._runs)))

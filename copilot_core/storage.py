@@ -6,8 +6,11 @@ import asyncio
 from typing import TYPE_CHECKING, Self
 
 import aiosqlite
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+from copilot_core.messages import with_ids
 from copilot_core.sessions import ChatSessionsRepository, create_tables
 
 if TYPE_CHECKING:
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 
 FOLDER = "gns3-copilot"
 FILE = "copilot_checkpoints.db"
+
+_KINDS = (HumanMessage, AIMessage, SystemMessage, ToolMessage)
 
 # The write-ahead log is folded back every megabyte, so that it doesn't outgrow the data.
 _PRAGMAS = (
@@ -52,7 +57,10 @@ class ProjectStore:
         try:
             second = await _connect(path)
             try:
-                saver = AsyncSqliteSaver(first)
+                # A project's file may come from a stranger: none of its types but messages
+                # and plain values are made, where LangGraph by itself would call any function.
+                serde = JsonPlusSerializer(allowed_msgpack_modules=None)
+                saver = AsyncSqliteSaver(first, serde=serde)
                 await saver.setup()
                 await create_tables(second)
             except BaseException:
@@ -65,17 +73,19 @@ class ProjectStore:
 
     async def close(self) -> None:
         """Give back both connections."""
-        await self._connection.close()
-        await self.saver.conn.close()
+        try:
+            await self._connection.close()
+        finally:
+            await self.saver.conn.close()
 
     async def messages(self, thread_id: str) -> list[AnyMessage]:
-        """A session's stored messages, oldest first."""
+        """A session's stored messages with their ids, oldest first; no kinds but the four."""
         config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
         found = await self.saver.aget_tuple(config)
         if found is None:
             return []
-        messages: list[AnyMessage] = found.checkpoint["channel_values"].get("messages", [])
-        return messages
+        messages = with_ids(found.checkpoint["channel_values"].get("messages") or [])
+        return [message for message in messages if isinstance(message, _KINDS)]
 
     async def prune(self, thread_id: str) -> None:
         """Keep a session's newest checkpoint only: each one holds the whole conversation."""
@@ -90,6 +100,11 @@ class ProjectStore:
                     (thread_id, thread_id),
                 )
             await self.saver.conn.commit()
+
+    async def rollback(self) -> None:
+        """Give up what the saver began to write and could not commit: it holds the write lock."""
+        async with self.saver.lock:
+            await self.saver.conn.rollback()
 
 
 async def _connect(path: Path) -> aiosqlite.Connection:

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import re
 
-NEW_SESSION = "New Chat"
+from copilot_core.sessions import NEW_TITLE
+
 MAX_LENGTH = 40
 _EXCERPT = 500
 
-_THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_PREFIX = re.compile(r"^\W*(?:session\s+)?title\W*[:\-]\s*", re.IGNORECASE)
-_WRAPPING = "\"'`*_#“”‘’«»„ \t"  # noqa: RUF001 - the quotes that models put around titles
-_UNWANTED = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+# Some servers send a think block without its beginning, and a cut one has no end.
+_THINKING = re.compile(
+    r"<think(?:ing)?>.*?</think(?:ing)?>"
+    r"|\A(?:(?!<think).)*</think(?:ing)?>"
+    r"|<think(?:ing)?>.*\Z",
+    re.DOTALL | re.IGNORECASE,
+)
+_PREFIX = re.compile(
+    r"(?:(?:session|chat|conversation)\s+)?title\W*?(?::|\s[-–—]\s)\s*",  # noqa: RUF001 - dashes
+    re.IGNORECASE,
+)
+_WRAPPING = "\"'`*_#“”‘’‚„«»‹›「」『』 \t"  # noqa: RUF001 - the quotes that models put around titles
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+# Marks and overrides of direction, which could turn the text around the title about; and
+# characters that show nothing. Joiners stay: scripts and emoji need them.
+_INVISIBLE = re.compile(r"[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 
 
 def title_prompt(question: str, answer: str) -> str:
@@ -26,7 +39,7 @@ def title_prompt(question: str, answer: str) -> str:
 def clean_title(text: str) -> str | None:
     """A model's answer as a title: one line, no think block, quotes or prefix; None if empty."""
     for line in _THINKING.sub("", text).splitlines():
-        title = _PREFIX.sub("", _UNWANTED.sub(" ", line).strip(_WRAPPING)).strip(_WRAPPING)
+        title = _without_prefix(_one_line(line).strip(_WRAPPING)).strip(_WRAPPING)
         if title:
             return _shortened(title)
     return None
@@ -34,8 +47,16 @@ def clean_title(text: str) -> str | None:
 
 def fallback_title(question: str) -> str:
     """A title when no model gave one: how the question begins."""
-    words = " ".join(_UNWANTED.sub(" ", question).split())
-    return _shortened(words) if words else NEW_SESSION
+    return _shortened(_one_line(question)) or NEW_TITLE
+
+
+def _one_line(text: str) -> str:
+    return " ".join(_INVISIBLE.sub("", _CONTROLS.sub(" ", text)).split())
+
+
+def _without_prefix(title: str) -> str:
+    prefix = _PREFIX.match(title)
+    return title[prefix.end() :] if prefix else title
 
 
 def _shortened(title: str) -> str:

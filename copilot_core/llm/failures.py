@@ -85,6 +85,11 @@ class ModelFailure(Exception):
         super().__init__(end.message)
         self.end = end
 
+    @property
+    def cause(self) -> str:
+        """The type of what the model call raised, for a log."""
+        return type(self.__cause__ or self).__name__
+
 
 def model_failure(error: Exception, *, streaming: bool) -> TurnFailed:
     """The event for an exception that a model call raised.
