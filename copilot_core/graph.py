@@ -18,7 +18,6 @@ from langchain_core.messages import (
     AnyMessage,
     BaseMessage,
     HumanMessage,
-    SystemMessage,
     ToolMessage,
 )
 from langgraph.graph import END, START, StateGraph
@@ -34,6 +33,7 @@ from copilot_core.messages import (
     unanswered_calls,
     with_ids,
 )
+from copilot_core.prompt import ANSWER_NOW
 from copilot_core.text import SurrogateFilter, plain_text, without_surrogates
 from copilot_core.titles import clean_title, fallback_title, title_prompt
 from copilot_core.tool_calls import ToolCallStreamAccumulator
@@ -78,7 +78,8 @@ class TurnContext:
     emit: Callable[[ev.CoreEvent], None]
     model: BaseChatModel
     model_name: str
-    system_prompt: str
+    #: What every conversation begins with: the system prompt, and worked examples.
+    opening: Sequence[BaseMessage]
     tools: ToolSet
     #: How often the model may still call tools.
     tool_steps: int
@@ -86,6 +87,8 @@ class TurnContext:
     wants_title: bool
     #: Ids of calls of this session: an id stands for one call.
     call_ids: set[str] = field(default_factory=set)
+    #: Names and arguments of the calls of the step before.
+    asked_before: list[Any] = field(default_factory=list)
 
 
 class ToolStepsUsedUp(Exception):
@@ -119,9 +122,11 @@ async def llm_call(state: ConversationState, runtime: Runtime[TurnContext]) -> d
             if isinstance(message, AIMessage)
             for call in (*message.tool_calls, *message.invalid_tool_calls)
         )
-    prompt = [SystemMessage(turn.system_prompt), *history_for_model(state["messages"])]
+    prompt = [*turn.opening, *history_for_model(state["messages"])]
     offered = turn.tools.offered if turn.tool_steps > 0 else []
     last = bool(turn.tools.offered) and not offered
+    if last:
+        prompt.append(HumanMessage(ANSWER_NOW))
     try:
         answer = await _stream_answer(turn, prompt, offered)
     except ModelFailure as failure:
@@ -132,7 +137,10 @@ async def llm_call(state: ConversationState, runtime: Runtime[TurnContext]) -> d
     if last and (calls or not answer.content):
         raise ToolStepsUsedUp
     if calls:
-        turn.tool_steps -= 1
+        # A model that asks the same again won't find more in the same answer.
+        asked = [(call["name"], call["args"]) for call in calls]
+        turn.tool_steps = 0 if asked == turn.asked_before else turn.tool_steps - 1
+        turn.asked_before = asked
     return {"messages": [answer]} if _says_something(answer) else {}
 
 

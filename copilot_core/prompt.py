@@ -1,17 +1,32 @@
-"""What the model is told before the conversation. Byte-stable, so that endpoints can cache it."""
+"""What the model is told around a conversation. Byte-stable, so that endpoints can cache it."""
 
 from __future__ import annotations
 
-SYSTEM_PROMPT = """\
-You are the copilot of a GNS3 network lab. You help the user to look at the lab, to change it and \
-to find faults.
+from typing import TYPE_CHECKING
 
-Rules:
-- Look before you answer: call a tool for every fact about the lab. Never invent names, addresses \
-or states.
-- `gns3_topology_reader` tells the nodes, their ids, their status and the links. It doesn't tell \
-IP addresses.
-- For a host's IP address run `show ip` on it with `execute_vpcs_commands`.
-- Change the lab only when the user asks for it.
-- When you have what the user asked for, answer in a few sentences and call no more tools.
-"""
+from langchain_core.messages import SystemMessage
+
+from copilot_core.messages import convert_openai_to_langchain
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+
+    from copilot_core.llm.config import LlmConfig
+
+SYSTEM_PROMPT = """\
+You are GNS3 Copilot, the assistant of a network lab. You act on the lab only by calling tools.
+
+- Which nodes and links there are: call gns3_topology_reader.
+- The topology has no IP addresses. A host's address: call execute_vpcs_commands on that host \
+with the command "show ip".
+- Nodes can be given by name. To create a node, first call get_gns3_templates for the template_id.
+- When the tool results hold the answer, answer the user in one or two sentences of plain text, \
+with the names and numbers from the results."""
+
+#: The end of the last request of a turn, which offers no tools.
+ANSWER_NOW = "Answer now in plain text, from the tool results above."
+
+
+def opening(llm: LlmConfig) -> list[BaseMessage]:
+    """What comes before the session's own messages."""
+    return [SystemMessage(SYSTEM_PROMPT), *convert_openai_to_langchain(llm.examples)]

@@ -14,7 +14,7 @@ from copilot_core.event_log import EventLog
 from copilot_core.graph import ConversationState, TurnContext, build_graph
 from copilot_core.llm.openai import chat_model
 from copilot_core.messages import convert_langchain_to_openai, user_message
-from copilot_core.prompt import SYSTEM_PROMPT
+from copilot_core.prompt import opening
 from copilot_core.runs import Run
 from copilot_core.tools.base import ToolContext
 from copilot_core.tools.execution import ToolSet
@@ -159,7 +159,7 @@ class AgentService:
             emit=run.emit,
             model=await asyncio.to_thread(self._model, llm),
             model_name=llm.model,
-            system_prompt=SYSTEM_PROMPT,
+            opening=opening(llm),
             tools=ToolSet(
                 self._tools,
                 voice.contract.surface,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
+    from copilot_core.ports import JsonObject
+
 LAB_AUTOMATION = "lab_automation_assistant"
 TEACHING = "teaching_assistant"
 
@@ -31,3 +33,5 @@ class LlmConfig:
     #: How often the model may call tools in one turn before it has to answer.
     tool_steps: int = 12
     copilot_mode: str = LAB_AUTOMATION
+    #: Worked examples, as OpenAI messages, before every conversation: small models need them.
+    examples: tuple[JsonObject, ...] = ()

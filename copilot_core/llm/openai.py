@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from copilot_core.llm.config import LlmConfig
+
+_LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
 def chat_model(config: LlmConfig) -> BaseChatModel:
@@ -26,6 +29,8 @@ def chat_model(config: LlmConfig) -> BaseChatModel:
     # ones; making a client each turn costs 50 ms.
     silence, connect = config.silence_timeout, config.connect_timeout
     timeout = (connect, silence, silence, connect)
+    # llama.cpp drops one or two requests in a hundred on a connection that is used again.
+    local = urlsplit(config.base_url or "").hostname in _LOOPBACK
     return ChatOpenAI(
         model=config.model,
         base_url=config.base_url,
@@ -37,4 +42,5 @@ def chat_model(config: LlmConfig) -> BaseChatModel:
         stream_usage=True,
         max_retries=0,
         use_responses_api=False,
+        default_headers={"Connection": "close"} if local else None,
     )

@@ -27,14 +27,12 @@ Run: TypeAlias = Callable[[JsonObject, ToolContext], Awaitable[JsonObject | str]
 class Tool:
     """A tool that a model may call.
 
-    Its arguments and its return are the contracts of that name in the surface. ``run`` gets
+    What it is for, its arguments and its return stand in the surface's catalogue under its name. ``run`` gets
     arguments that satisfy theirs; whatever goes wrong is in what it returns (``{"error": ...}``),
     an exception is a bug.
     """
 
     name: str
-    #: What the model reads of it.
-    description: str
     run: Run
     #: The modes of the copilot in which it is offered and executed.
     modes: frozenset[str]

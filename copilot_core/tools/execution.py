@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from copilot_contracts.violations import ContractViolation
 from copilot_core.tools.output import tool_text
+from copilot_core.tracebacks import outline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from copilot_core.tools.base import Tool, ToolContext
 
 log = logging.getLogger(__name__)
+
+# Seconds that a tool which is stopped may take for it.
+_CLEAN_UP = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +63,7 @@ class ToolSet:
         self._timeout = timeout
         self._max_output = max_output
         #: In OpenAI's form, for ``bind_tools``.
-        self.offered: list[dict[str, Any]] = [
-            _offer(tool, surface) for tool in self._tools.values() if mode in tool.modes
-        ]
+        self.offered = offered_tools(self._tools.values(), surface, mode)
 
     async def execute(self, name: str, args: JsonObject | None, wrong: str = "") -> ToolOutcome:
         """Run one call. Never raises, but for cancellation.
@@ -90,20 +92,34 @@ class ToolSet:
         return await self._run(tool, args)
 
     async def _run(self, tool: Tool, args: JsonObject) -> ToolOutcome:
+        """The tool in a task of its own, so that one that won't stop is left behind."""
+        task = asyncio.create_task(self._result(tool, args), name=f"tool {tool.name}")
         try:
-            async with asyncio.timeout(self._timeout):
-                result = await tool.run(args, self._context)
-            self._gate.check(self._surface.contract("tool_return", tool.name), result)
-        except TimeoutError:
+            in_time, _ = await asyncio.wait({task}, timeout=self._timeout)
+        finally:
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task}, timeout=_CLEAN_UP)
+        if not in_time:
             return self._refused(f"The tool did not answer within {self._timeout:g} seconds.")
+        if task.cancelled():
+            return self._refused("The tool stopped without an answer.")
+        return task.result()
+
+    async def _result(self, tool: Tool, args: JsonObject) -> ToolOutcome:
+        try:
+            result = await tool.run(args, self._context)
+            self._gate.check(self._surface.contract("tool_return", tool.name), result)
+            text, size = tool_text(result, max_bytes=self._max_output)
         except ContractViolation as violation:
             log.error("tool result breaks its contract: %s", violation)
             return self._refused("The tool's result broke its contract and was not used.")
-        except Exception as error:
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # SystemExit would end the server
             # The text of an unforeseen exception may hold a secret or a path.
-            log.exception("tool failed", extra={"tool": tool.name})
+            log.error("tool %s failed: %s", tool.name, outline(error))
             return self._refused(f"The tool failed ({type(error).__name__}).")
-        text, size = tool_text(result, max_bytes=self._max_output)
         return ToolOutcome(text, "error" if _nothing_done(result) else "success", size)
 
     def _refused(self, reason: str, status: ToolStatus = "error") -> ToolOutcome:
@@ -124,8 +140,15 @@ def _injected(schema: Mapping[str, Any]) -> list[str]:
     return [name for name, part in properties.items() if part.get("x-injected")]
 
 
+def offered_tools(tools: Iterable[Tool], surface: Surface, mode: str) -> list[dict[str, Any]]:
+    """What a model is told of the tools that a mode has, in OpenAI's form.
+
+    Each by its description in the catalogue and its argument contract without what we fill in.
+    """
+    return [_offer(tool, surface) for tool in tools if mode in tool.modes]
+
+
 def _offer(tool: Tool, surface: Surface) -> dict[str, Any]:
-    """A tool as a model is told of it: its argument contract without what we fill in."""
     schema = deepcopy(surface.contract("tool_arguments", tool.name).bundled())
     for name in _injected(schema):
         del schema["properties"][name]
@@ -133,7 +156,7 @@ def _offer(tool: Tool, surface: Surface) -> dict[str, Any]:
         "type": "function",
         "function": {
             "name": tool.name,
-            "description": tool.description,
+            "description": surface.catalogue.tools[tool.name].description or tool.name,
             "parameters": _plain(schema),
         },
     }

@@ -41,38 +41,19 @@ def lab_tools(
     def tool(
         name: str,
         run: Callable[..., Awaitable[JsonObject]],
-        description: str,
         modes: frozenset[str] = _ALL_MODES,
     ) -> Tool:
-        return Tool(name, description, _told(partial(run, lab)), modes)
+        return Tool(name, _told(partial(run, lab)), modes)
 
     change = partial(_change_nodes, seconds=change_seconds)
     return (
-        tool(
-            "gns3_topology_reader",
-            _read_topology,
-            "Read the lab: its nodes with their status and ports, and its links.",
-        ),
-        tool(
-            "get_gns3_templates",
-            _read_templates,
-            "List the templates that nodes can be made from.",
-        ),
-        tool("create_gns3_node", _create_nodes, "Create nodes in the lab from templates."),
-        tool("create_gns3_link", _create_links, "Link ports of two nodes."),
-        tool("start_gns3_node", partial(change, wanted="started"), "Start nodes."),
-        tool(
-            "stop_gns3_node",
-            partial(change, wanted="stopped"),
-            "Stop nodes.",
-            frozenset({LAB_AUTOMATION}),
-        ),
-        tool(
-            "execute_vpcs_commands",
-            partial(_run_commands, seconds=command_seconds),
-            "Run commands on VPCS hosts (PC1 and the like) and read what they answer: "
-            "`show ip`, `ip 10.0.0.1/24`, `ping 10.0.0.2 -c 3`.",
-        ),
+        tool("gns3_topology_reader", _read_topology),
+        tool("get_gns3_templates", _read_templates),
+        tool("create_gns3_node", _create_nodes),
+        tool("create_gns3_link", _create_links),
+        tool("start_gns3_node", partial(change, wanted="started")),
+        tool("stop_gns3_node", partial(change, wanted="stopped"), frozenset({LAB_AUTOMATION})),
+        tool("execute_vpcs_commands", partial(_run_commands, seconds=command_seconds)),
     )
 
 

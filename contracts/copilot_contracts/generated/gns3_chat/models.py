@@ -1,4 +1,4 @@
-# Generated from gns3-chat 1.0.0 (schemas a64cb8c2f1d6da73) by copilot_codegen 189dbc7d, datamodel-code-generator 0.89.0; do not edit (body 537f0daa139628ce)
+# Generated from gns3-chat 1.0.0 (schemas 416a7e24e3e957c6) by copilot_codegen 189dbc7d, datamodel-code-generator 0.89.0; do not edit (body 9bc10001bacb4aae)
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
@@ -229,7 +229,7 @@ class DeviceCommands(Reader):
         list[Annotated[str, Field(max_length=500, pattern="^[^\\x00-\\x1f\\x7f]+$")]],
         Field(max_length=50, min_length=1),
     ]
-    """In order, for example `show ip` or `ping 10.0.0.2 -c 3`."""
+    """In order, for example `show ip`."""
 
 
 class DoneEvent(Reader):

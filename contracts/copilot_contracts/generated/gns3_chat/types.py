@@ -1,4 +1,4 @@
-# Generated from gns3-chat 1.0.0 (schemas a64cb8c2f1d6da73) by copilot_codegen 189dbc7d, datamodel-code-generator 0.89.0; do not edit (body 74c627ceacf52d8f)
+# Generated from gns3-chat 1.0.0 (schemas 416a7e24e3e957c6) by copilot_codegen 189dbc7d, datamodel-code-generator 0.89.0; do not edit (body adcf024b40041ecf)
 from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
@@ -222,7 +222,7 @@ class DeviceCommands(TypedDict):
     device_name: str
     """The host's name, for example PC1."""
     commands: list[str]
-    """In order, for example `show ip` or `ping 10.0.0.2 -c 3`."""
+    """In order, for example `show ip`."""
 
 
 class DoneEvent(TypedDict):

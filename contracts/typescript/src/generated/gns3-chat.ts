@@ -1,4 +1,4 @@
-// Generated from gns3-chat 1.0.0 (schemas a64cb8c2f1d6da73) by copilot_codegen 60648b63, json-schema-to-typescript 16.0.0; do not edit (body 331621842f3f0a41)
+// Generated from gns3-chat 1.0.0 (schemas 416a7e24e3e957c6) by copilot_codegen 60648b63, json-schema-to-typescript 16.0.0; do not edit (body 0718fa8f1b4ca6b8)
 /**
  * GNS3 chat: The chat API of an AI copilot for GNS3 network labs: an agent per project, sessions in the project's own file, streamed answers, tools on lab devices.
  *
@@ -370,7 +370,7 @@ export interface DeviceCommands {
    */
   device_name: string;
   /**
-   * In order, for example `show ip` or `ping 10.0.0.2 -c 3`.
+   * In order, for example `show ip`.
    *
    * @minItems 1
    * @maxItems 50
