@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
-
-    from copilot_core.ports import JsonObject
 
 LAB_AUTOMATION = "lab_automation_assistant"
 TEACHING = "teaching_assistant"
@@ -34,4 +32,4 @@ class LlmConfig:
     tool_steps: int = 12
     copilot_mode: str = LAB_AUTOMATION
     #: Worked examples, as OpenAI messages, before every conversation: small models need them.
-    examples: tuple[JsonObject, ...] = ()
+    examples: tuple[dict[str, Any], ...] = ()
