@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,11 +10,12 @@ from typing import Any
 
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, AnyMessage, BaseMessage, HumanMessage
-from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 
 from benchmarks.measuring import Row, cpu, over
+from copilot_adapters.starlette.streaming import EventStream
 from copilot_core.llm.config import LlmConfig
 from copilot_core.ports import Identity
 from copilot_core.projects import ProjectAgentManager
@@ -30,7 +32,8 @@ class Model(BaseChatModel):
         return "benchmark"
 
     def _generate(self, *args: Any, **kwargs: Any) -> ChatResult:
-        raise NotImplementedError
+        message = AIMessage(" token" * self.tokens)
+        return ChatResult(generations=[ChatGeneration(message=message)])
 
     def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
         return self
@@ -41,6 +44,16 @@ class Model(BaseChatModel):
         asked_for_title = "Write a title" in str(messages[-1].content)
         for _ in range(1 if asked_for_title else self.tokens):
             yield ChatGenerationChunk(message=AIMessageChunk(content=" token"))
+
+
+async def never() -> dict[str, Any]:
+    """An ASGI `receive` of a client that stays."""
+    await asyncio.Event().wait()
+    return {"type": "http.disconnect"}
+
+
+async def swallow(message: Any) -> None:
+    """An ASGI `send` to nowhere."""
 
 
 async def cpu_per_token(*, rounds: int = 7, tokens: int = 5000) -> list[Row]:
@@ -65,12 +78,9 @@ async def cpu_per_token(*, rounds: int = 7, tokens: int = 5000) -> list[Row]:
             run = await agent.stream_chat(
                 Turn("hi", session), identity=Identity("u"), llm=LlmConfig("m")
             )
-            async with run.subscribe() as reader:
-                try:
-                    while True:
-                        await reader.next(15)
-                except StopAsyncIteration:
-                    pass
+            await EventStream(run, after=0, heartbeat=15, stalled=30)(
+                {"type": "http", "method": "POST"}, never, swallow
+            )
 
         async with AsyncSqliteSaver.from_conn_string(str(Path(folder) / "peers.db")) as saver:
             graph = (
