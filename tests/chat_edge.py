@@ -1,8 +1,8 @@
-"""A served chat API over a scripted model: JWT logins, two projects, no lab."""
+"""A served chat API over a scripted model: JWT logins, two projects, tools that a test gives."""
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,7 @@ from copilot_core.llm.config import LlmConfig
 from copilot_core.ports import Identity, Project
 from copilot_core.projects import ProjectAgentManager
 from copilot_core.service import CoreSettings
+from copilot_core.tools.base import Tool
 from openai_server import OpenAIServer
 from serving import serving
 
@@ -62,6 +63,7 @@ async def chat_edge(
     mounted: Mounted = lambda routes: Starlette(routes=routes),
     core: CoreSettings | None = None,
     settings: ChatSettings | None = None,
+    tools: Sequence[Tool] = (),
 ) -> AsyncIterator[httpx.AsyncClient]:
     """`async with chat_edge(tmp_path, openai_server) as client`: ann's client of it."""
     config = LlmConfig(
@@ -69,7 +71,7 @@ async def chat_edge(
         base_url=openai_server.base_url,
         api_key=SecretStr(openai_server.api_key),
     )
-    agents = ProjectAgentManager(gate=Gate("enforce"), settings=core)
+    agents = ProjectAgentManager(tools, gate=Gate("enforce"), settings=core)
     routes = chat_routes(
         agents,
         authenticator=JwtAuthenticator(SECRET),
