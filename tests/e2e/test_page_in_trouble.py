@@ -207,3 +207,25 @@ def test_events_that_the_page_does_not_know(chat: ChatPage, address: str) -> Non
     expect(chat.answer).to_have_text("Known.")
     chat.wait()
     assert warnings == ["An event that this page doesn't know was left out: weather"]
+
+
+def test_arguments_as_an_object(chat: ChatPage, address: str) -> None:
+    """chat-api.md lets `arguments` be an object too; readers take both (decision A5)."""
+    ids = {"message_id": "m", "session_id": "s"}
+    arguments = {"device_configs": [{"device_name": "PC1", "commands": ["show ip"]}]}
+    function = {"name": "execute_vpcs_commands", "arguments": arguments, "complete": True}
+    events = [
+        {"type": "tool_call", "tool_call": {"id": "c", "type": "function", "function": function}},
+        {"type": "content", "content": "Done."},
+        {"type": "done"},
+    ]
+    body = "".join(f"data: {json.dumps({**event, **ids})}\n\n" for event in events)
+    chat.page.route(
+        "**/chat/stream",
+        lambda route: route.fulfill(body=body, content_type="text/event-stream"),
+    )
+    chat.page.goto(address)
+    chat.ask("show ip")
+    chat.wait()
+    expect(chat.answer).to_contain_text("Done.")
+    assert json.loads(chat.calls.get_by_label("Arguments").inner_text()) == arguments

@@ -29,8 +29,9 @@ export class CallCard {
     this.#is("called");
   }
 
-  /** The arguments so far; `whole` when nothing more will come. */
-  argue(text: string, whole: boolean): void {
+  /** The arguments so far; `whole` when nothing more will come. Older servers send an object. */
+  argue(told: string | object, whole: boolean): void {
+    const text = typeof told === "string" ? told : JSON.stringify(told);
     const said = text.trim();
     this.#arguments.root.hidden = said === "" || said === "{}";
     this.#arguments.text.textContent = whole ? laidOut(text) : text;

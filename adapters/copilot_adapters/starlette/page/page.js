@@ -224,8 +224,9 @@ var CallCard = class {
     this.root.open = true;
     this.#is("called");
   }
-  /** The arguments so far; `whole` when nothing more will come. */
-  argue(text, whole) {
+  /** The arguments so far; `whole` when nothing more will come. Older servers send an object. */
+  argue(told, whole) {
+    const text = typeof told === "string" ? told : JSON.stringify(told);
     const said = text.trim();
     this.#arguments.root.hidden = said === "" || said === "{}";
     this.#arguments.text.textContent = whole ? laidOut(text) : text;
