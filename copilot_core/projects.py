@@ -67,7 +67,8 @@ class ProjectAgentManager:
             raise ChatError("project_not_opened", "The server is shutting down.")
         opening = self._agents.get(project_id)
         if opening is None:
-            opening = asyncio.create_task(self._open(project_id, project_path))
+            before = self._closing.get(project_id)
+            opening = asyncio.create_task(self._open(project_id, project_path, before))
             self._agents[project_id] = opening
             opening.add_done_callback(lambda opened: self._forget_failed(project_id, opened))
         # One caller that is cancelled doesn't take the others along.
@@ -78,9 +79,11 @@ class ProjectAgentManager:
         if failed and self._agents.get(project_id) is opened:
             del self._agents[project_id]
 
-    async def _open(self, project_id: str, project_path: Path) -> AgentService:
-        if closing := self._closing.get(project_id):
-            await asyncio.wait({closing})
+    async def _open(
+        self, project_id: str, project_path: Path, before: asyncio.Task[None] | None
+    ) -> AgentService:
+        if before is not None:
+            await asyncio.wait({before})
         return AgentService(
             project_id,
             await ProjectStore.open(project_path),
@@ -98,20 +101,14 @@ class ProjectAgentManager:
         opening = self._agents.pop(project_id, None)
         closing = self._closing.get(project_id)
         if opening is not None:
-            closing = asyncio.create_task(self._close(opening, reason, closing))
+            closing = asyncio.create_task(self._close(opening, reason))
             self._closing[project_id] = closing
             closing.add_done_callback(lambda closed: self._forget_closed(project_id, closed))
         if closing is not None:
             await asyncio.shield(closing)
 
-    async def _close(
-        self,
-        opening: asyncio.Task[AgentService],
-        reason: StopReason,
-        before: asyncio.Task[None] | None,
-    ) -> None:
-        # An agent that waits for another one's end to open its file is closed after it.
-        await asyncio.wait({opening} if before is None else {opening, before})
+    async def _close(self, opening: asyncio.Task[AgentService], reason: StopReason) -> None:
+        await asyncio.wait({opening})
         if opening.cancelled() or opening.exception() is not None:
             return
         try:

@@ -138,14 +138,17 @@ class Run:
     # -- said by the graph's nodes -----------------------------------------------------
 
     def emit(self, event: ev.CoreEvent) -> None:
-        """Count an event and put it on the wire. Never raises: a violation ends the turn.
+        """Count an event and put it on the wire.
 
-        What a node says that goes on although its turn has ended is not heard.
+        Raises CancelledError in a turn that is being stopped, because a task's cancellation can
+        get lost on its way through the model's code (python/cpython#86296), and in one that has
+        ended without its node: that isn't heard any more.
         """
-        if self._ending or self._broken:
-            return
-        self.record.take(event)
-        self._send(event)
+        if not self._ending and self._broken is None:
+            self.record.take(event)
+            self._send(event)
+        if self._ending or self._stopped is not None:
+            raise asyncio.CancelledError
 
     def _send(self, event: ev.CoreEvent) -> None:
         try:
@@ -154,10 +157,10 @@ class Run:
                 self._log.append(self._stream.encode(data, event_id))
         except (ContractViolation, OrderViolation) as violation:
             log.error("a turn was stopped by a violation: %s", violation)
-            self._broken = _BROKEN
+            self._broken = self._broken or _BROKEN
         except Exception as error:
             log.error("an event could not be sent: %s", outline(error))
-            self._broken = _INTERNAL
+            self._broken = self._broken or _INTERNAL
         if self._broken is not None:
             self._cancel(self._broken)
 

@@ -1,4 +1,4 @@
-"""A run's log and its readers: what is kept, who is told that it is too late, and when (A26, A32)."""
+"""A run's log and its readers: what is kept, who is told that he is too late (A26, A32)."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ async def test_silence_is_told_once_each_time_and_not_late() -> None:
 
 
 async def test_an_event_puts_the_next_heartbeat_off() -> None:
-    """The timer that was armed for an earlier wait neither fires early nor makes a later one late."""
+    """The timer that an earlier wait has armed makes no later one early or late."""
     log = EventLog(max_bytes=1000)
     loop = asyncio.get_running_loop()
     async with log.subscribe() as reader:
@@ -126,7 +126,7 @@ async def test_a_cancelled_wait_loses_nothing() -> None:
 
 async def test_readers_at_any_pace_see_the_same() -> None:
     log = EventLog(max_bytes=1 << 20)
-    chance = random.Random(7)  # noqa: S311 - a test's dice
+    chance = random.Random(7)
 
     async def read(pause: float) -> bytes:
         got = b""

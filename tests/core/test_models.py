@@ -167,7 +167,7 @@ async def test_an_answer_of_5_megabytes_is_stopped(lab: Lab) -> None:
     events = await read(run)
     assert (events[-1]["type"], events[-1]["code"]) == ("error", "llm_unavailable")
     assert sent < MAX_ANSWER + 30_000
-    question, answer = await lab.history()
+    _, answer = await lab.history()
     assert answer["content"] == said(events)
     assert answer["metadata"]["interrupted"] is True
 
