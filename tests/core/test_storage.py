@@ -1,0 +1,245 @@
+"""The project's file: what goes wrong with it, what older and strangers' files hold."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sqlite3
+import threading
+from pathlib import Path
+from typing import Any
+
+import ormsgpack
+import pytest
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    ChatMessage,
+    FunctionMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from agent_bench import PROJECT, Bench, read, said
+from copilot_core.sessions import ChatSessionsRepository, create_tables
+from copilot_core.storage import FILE, FOLDER, ProjectStore
+from openai_server import text
+
+
+def file_of(project: Path) -> Path:
+    return project / FOLDER / FILE
+
+
+# -- what can't be opened ----------------------------------------------------------------
+
+
+def _folder_is_a_file(project: Path) -> None:
+    project.mkdir()
+    (project / FOLDER).write_text("in the way")
+
+
+def _file_is_a_folder(project: Path) -> None:
+    file_of(project).mkdir(parents=True)
+
+
+def _file_is_no_database(project: Path) -> None:
+    file_of(project).parent.mkdir(parents=True)
+    file_of(project).write_bytes(b"this is no database, " * 500)
+
+
+def _table_is_a_view(project: Path) -> None:
+    file_of(project).parent.mkdir(parents=True)
+    with sqlite3.connect(file_of(project)) as file:
+        file.execute("CREATE VIEW chat_sessions AS SELECT 1")
+    file.close()
+
+
+@pytest.mark.parametrize(
+    "spoil", [_folder_is_a_file, _file_is_a_folder, _file_is_no_database, _table_is_a_view]
+)
+async def test_a_file_that_cannot_be_opened(bench: Bench, tmp_path: Path, spoil: Any) -> None:
+    """An error for that project; the others work, nothing is left open, and it can be mended."""
+    spoil(tmp_path / "broken")
+    for _ in range(2):
+        with pytest.raises((OSError, sqlite3.Error)):
+            await bench.manager.get_agent("broken", tmp_path / "broken")
+    bench.server.script(text("Hello"))
+    assert said(await bench.ask("hello", "s1")) == "Hello"
+    links = [Path(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")]  # noqa: PTH208
+    assert not [link for link in links if str(tmp_path / "broken") in str(link.resolve())]
+    agent = await bench.manager.get_agent("broken", tmp_path / "mended")
+    assert await agent.list_sessions("ann") == []
+
+
+# -- what can't be written ---------------------------------------------------------------
+
+
+async def _full(store: ProjectStore) -> None:
+    for connection in (store.saver.conn, store._connection):
+        [[pages]] = await connection.execute_fetchall("PRAGMA page_count")
+        await connection.execute(f"PRAGMA max_page_count = {pages}")
+
+
+async def _read_only(store: ProjectStore) -> None:
+    for connection in (store.saver.conn, store._connection):
+        await connection.execute("PRAGMA query_only = ON")
+
+
+async def _mended(store: ProjectStore) -> None:
+    for connection in (store.saver.conn, store._connection):
+        await connection.execute("PRAGMA max_page_count = 100000")
+        await connection.execute("PRAGMA query_only = OFF")
+
+
+@pytest.mark.parametrize("spoil", [_full, _read_only])
+async def test_a_turn_that_cannot_be_stored(bench: Bench, spoil: Any) -> None:
+    """It ends with `error internal`; the session isn't busy, and goes on when there is room."""
+    bench.server.script(text("Hello"))
+    await bench.ask("hello", "s1")
+    before = await bench.history("s1")
+    agent = await bench.agent()
+    held = threading.Event()
+    bench.server.script(text("x" * 200_000, pieces=3).until(held))
+    run = await bench.start("long", "s1")
+    await spoil(agent._store)
+    held.set()
+    events = await read(run)
+    assert (events[-1]["type"], events[-1]["code"]) == ("error", "internal")
+    assert await bench.history("s1") == before
+    async with asyncio.timeout(4):  # no write lock is left behind for its 5 seconds
+        await _mended(agent._store)
+        assert (await agent.pin_session("s1", "ann", True))["pinned"] is True
+        bench.server.script(text("Better."))
+        assert said(await bench.ask("again", "s1")) == "Better."
+    session = await bench.session("s1")
+    assert session["message_count"] == len(await bench.history("s1")) == 4
+
+
+async def test_one_projects_full_disk_leaves_the_others(bench: Bench, tmp_path: Path) -> None:
+    agent = await bench.agent()
+    await _read_only(agent._store)
+    with pytest.raises(sqlite3.OperationalError):
+        await bench.start("hello", "s1")
+    other = await bench.manager.get_agent("other", tmp_path / "other")
+    assert await other.list_sessions("ann") == []
+    await _mended(agent._store)
+
+
+async def test_a_file_that_breaks_while_it_is_open(bench: Bench) -> None:
+    bench.server.script(text("Hello"))
+    await bench.ask("hello", "s1")
+    agent = await bench.agent()
+    await agent._store.saver.conn.execute("UPDATE checkpoints SET checkpoint = x'c1c1c1'")
+    await agent._store.saver.conn.commit()
+    bench.server.script(text("Hello"))
+    events = await bench.ask("again", "s1")
+    assert [(e["type"], e.get("code")) for e in events] == [("error", "internal")]
+    assert said(await bench.ask("hi", "s2")) == "Hello"
+    await agent.delete_session("s1", "ann")
+    assert [s["thread_id"] for s in await agent.list_sessions("ann")] == ["s2"]
+
+
+# -- what others wrote -------------------------------------------------------------------
+
+
+async def _write(project: Path, messages: list[Any]) -> None:
+    """A session as an older program left it: LangGraph's saver, messages as they come."""
+    file_of(project).parent.mkdir(parents=True)
+    async with AsyncSqliteSaver.from_conn_string(str(file_of(project))) as saver:
+        await saver.setup()
+        checkpoint = empty_checkpoint()
+        checkpoint["channel_values"]["messages"] = messages
+        checkpoint["channel_versions"]["messages"] = "1"
+        await saver.aput(
+            {"configurable": {"thread_id": "s1", "checkpoint_ns": ""}},
+            checkpoint,
+            {"source": "loop", "step": 1, "parents": {}},
+            {"messages": "1"},
+        )
+        await create_tables(saver.conn)
+        await ChatSessionsRepository(saver.conn).create_session("s1", "ann", PROJECT)
+
+
+async def test_ids_of_an_older_files_messages_never_change(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A21: between reads, and when LangGraph adds to them and would make up ids."""
+    older: list[BaseMessage] = [
+        SystemMessage("old prompt"),
+        HumanMessage("one"),
+        AIMessage("", tool_calls=[{"id": "c1", "name": "get_gns3_templates", "args": {}}]),
+        ToolMessage("{}", tool_call_id="c1"),
+        AIMessage([{"type": "text", "text": "two"}, {"type": "image_url", "image_url": "x"}]),
+        HumanMessage("one"),
+        AIMessage("named", id="lc-1"),
+    ]
+    assert [m.id for m in older] == [None] * 6 + ["lc-1"]
+    await _write(bench.path, older)
+    with caplog.at_level(logging.WARNING):
+        first = await bench.history("s1")
+        assert [m["role"] for m in first] == [
+            "user", "assistant", "tool", "assistant", "user", "assistant"
+        ]  # fmt: skip
+        assert len({m["id"] for m in first}) == 6
+        bench.server.script(text("three"))
+        assert said(await bench.ask("and?", "s1")) == "three"
+        assert (await bench.history("s1"))[:6] == first
+        await bench.manager.close_all()
+        bench.restart()
+        assert (await bench.history("s1"))[:6] == first
+    assert [r for r in caplog.records if r.name.startswith("langgraph")] == []
+    assert bench.server.refused == []
+
+
+async def test_kinds_of_messages_that_the_wire_has_not_are_passed_over(bench: Bench) -> None:
+    await _write(
+        bench.path,
+        [
+            HumanMessage("one"),
+            FunctionMessage("x", name="f"),
+            ChatMessage("y", role="critic"),
+            AIMessage("two"),
+        ],
+    )
+    before = await bench.history("s1")
+    assert [m["content"] for m in before] == ["one", "two"]
+    bench.server.script(text("three"))
+    assert said(await bench.ask("and?", "s1")) == "three"
+    assert (await bench.history("s1"))[:2] == before
+
+
+async def test_a_strangers_file_calls_no_function(bench: Bench, tmp_path: Path) -> None:
+    """A project may come from anywhere, and LangGraph by itself calls what its file names."""
+    await _write(bench.path, [HumanMessage("one")])
+    witness = tmp_path / "called"
+    hostile = ormsgpack.packb(("os", "mkdir", (str(witness),)))
+    checkpoint = empty_checkpoint()
+    checkpoint["channel_values"]["messages"] = [ormsgpack.Ext(1, hostile)]
+    with sqlite3.connect(file_of(bench.path)) as file:
+        packed = ormsgpack.packb(checkpoint)
+        file.execute("UPDATE checkpoints SET checkpoint = ?, type = 'msgpack'", (packed,))
+    file.close()
+    async with AsyncSqliteSaver.from_conn_string(str(file_of(bench.path))) as saver:
+        await saver.aget_tuple({"configurable": {"thread_id": "s1"}})
+    assert witness.exists(), "the file isn't hostile any more"
+    witness.rmdir()
+
+    assert await bench.history("s1") == []
+    bench.server.script(text("Hello"))
+    await read(await bench.start("hello", "s1"))
+    assert not witness.exists()
+
+
+async def test_the_title_is_in_the_checkpoint_too(bench: Bench) -> None:
+    """chat-api.md, Automatic Title Synchronization."""
+    bench.server.script(text("Hello"), text("Hello"))
+    await bench.ask("hello", "s1")
+    await bench.ask("again", "s1")
+    agent = await bench.agent()
+    found = await agent._store.saver.aget_tuple({"configurable": {"thread_id": "s1"}})
+    assert found is not None
+    assert found.checkpoint["channel_values"]["conversation_title"] == "Hosts of the lab"
