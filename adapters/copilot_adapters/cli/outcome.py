@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+from copilot_adapters.extras import MissingExtra, installed_by
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -14,8 +16,6 @@ FAILED = 1
 WRONG_USAGE = 2
 STALE = 3
 INTERNAL = 5
-
-_PACKAGES = frozenset({"copilot_contracts", "copilot_codegen", "copilot_core", "copilot_adapters"})
 
 
 class CommandError(Exception):
@@ -30,13 +30,7 @@ class CommandError(Exception):
 def needs(extra: str) -> Iterator[None]:
     """A block that imports what only `extra` installs; without it the command says so."""
     try:
-        yield
-    except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package in _PACKAGES:
-            raise  # a fault of ours, not a missing extra
-        raise CommandError(
-            f"This command needs {package}, which the extra `{extra}` installs: "
-            f"pip install 'copilot-contracts[{extra}]'",
-            WRONG_USAGE,
-        ) from error
+        with installed_by(extra, "This command"):
+            yield
+    except MissingExtra as error:
+        raise CommandError(str(error), WRONG_USAGE) from error

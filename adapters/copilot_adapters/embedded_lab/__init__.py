@@ -4,6 +4,9 @@ It speaks the part of the API that ``copilot_adapters.gns3`` uses, on loopback, 
 memory, so that a first conversation needs no GNS3 server and no emulator.
 """
 
-from copilot_adapters.embedded_lab.server import EMBEDDED_PROJECT_ID, EmbeddedLab
+from copilot_adapters.extras import installed_by
+
+with installed_by("server", __name__):
+    from copilot_adapters.embedded_lab.server import EMBEDDED_PROJECT_ID, EmbeddedLab
 
 __all__ = ["EMBEDDED_PROJECT_ID", "EmbeddedLab"]

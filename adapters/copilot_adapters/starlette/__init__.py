@@ -6,6 +6,8 @@ Names are imported on first use. Without the extra `server` the error says so.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from copilot_adapters.extras import installed_by
+
 if TYPE_CHECKING:
     from copilot_adapters.starlette.app import AppSettings as AppSettings
     from copilot_adapters.starlette.app import create_app as create_app
@@ -32,15 +34,8 @@ def __getattr__(name: str) -> Any:
     module = _MODULES.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
+    with installed_by("server", f"{__name__}.{name}"):
         value = getattr(import_module(f".{module}", __name__), name)
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("copilot_"):
-            raise
-        raise ImportError(
-            f"{__name__}.{name} needs {error.name}, which the extra `server` installs: "
-            "pip install 'copilot-contracts[server]'"
-        ) from error
     globals()[name] = value
     return value
 
