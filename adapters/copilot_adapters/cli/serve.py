@@ -262,4 +262,4 @@ def _local(model: LocalModel | None, file: Path | None) -> ServerLlm | None:
 def _load_client() -> None:
     """The models' client takes two seconds to import: better now than in the first turn."""
     with needs("openai"):
-        import langchain_openai  # noqa: F401
+        import langchain_openai  # noqa: F401 - only to have it loaded

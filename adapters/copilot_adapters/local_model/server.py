@@ -43,8 +43,8 @@ def _die_with_parent(parent: int) -> None:
 
 
 def _start(settings: dict[str, Any]) -> Any:
-    # 34 MB of machine code, so only in this process; xllamacpp ships no types.
-    import xllamacpp  # type: ignore[import-untyped]
+    # 34 MB of machine code, so only in this process.
+    import xllamacpp  # type: ignore[import-untyped]  # it ships no types
 
     params = xllamacpp.CommonParams()
     params.model.path = settings["path"]

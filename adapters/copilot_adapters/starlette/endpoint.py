@@ -77,10 +77,6 @@ class Chat:
         return found
 
     async def agent(self, project: Project) -> AgentService:
-        if project.path is None:
-            raise ProblemError(
-                "internal", "The project's folder can't be reached from this server.", status=503
-            )
         return await self.agents.get_agent(project.project_id, project.path)
 
 
