@@ -25,6 +25,7 @@ WITHOUT_EXTRAS = [
     f"import sys; sys.modules.update(dict.fromkeys({EXTRAS!r}))\n"
     "from copilot_adapters.cli import main; main()",
 ]
+GENERATED = Path(__file__).parents[2] / "contracts" / "copilot_contracts" / "generated"
 SESSION = "6f1c0f3e-6f4c-4a53-9a51-5d1f6a2f9b10"
 GOOD = (
     f'data: {{"type":"content","content":"hi","message_id":"m1","session_id":"{SESSION}"}}\n\n'
@@ -123,6 +124,24 @@ def test_lint_of_good_and_of_bad_schemas(tmp_path: Path) -> None:
     findings = json.loads(command("lint", "--json", schemas).stdout)
     assert {"path", "line", "column", "rule", "message", "level"} == set(findings[0])
     assert command("lint", tmp_path / "nowhere").returncode == 2
+
+
+def test_what_is_stale_is_named_and_3(tmp_path: Path) -> None:
+    schemas = tmp_path / "schemas"
+    subprocess.run(["cp", "-r", str(schemas_folder()), str(schemas)], check=True)
+    python = tmp_path / "generated"
+    subprocess.run(["cp", "-r", str(GENERATED), str(python)], check=True)
+    check = ["generate", "--schemas", schemas, "--python", python, "--check"]
+    said = command(*check)
+    assert (said.returncode, said.stdout) == (0, "")
+    event = schemas / "gns3-chat" / "events" / "done.json"
+    event.write_text(event.read_text().replace('"session_id"', '"session"'))
+    said = command(*check)
+    assert said.returncode == 3
+    models = next(line for line in said.stdout.splitlines() if "models.py" in line)
+    assert models.endswith("gns3_chat/models.py: stale: the schemas of gns3-chat 1.0.0 changed")
+    assert "DoneEvent: `session_id` is gone, `session` is new" in said.stdout
+    assert "copilot-contracts generate" in said.stderr
 
 
 def test_verify_stream_from_a_file_and_from_stdin(tmp_path: Path) -> None:

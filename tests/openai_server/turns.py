@@ -125,7 +125,7 @@ class Turn:
         return self.insert(CUT, after)
 
     def with_usage(self, prompt: int, completion: int, told: str = "last") -> "Turn":
-        return replace(self, usage=Usage(prompt, completion, told))  # type: ignore[arg-type]
+        return replace(self, usage=Usage(prompt, completion, told))  # type: ignore[arg-type]  # a str for the Literal
 
     def message(self) -> Json:
         """The whole answer as the `message` of a reply that isn't streamed."""
