@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from agent_bench import PROJECT, SURFACE, Bench, kinds, read, said
+from agent_bench import PROJECT, Bench, kinds, read, said
 from copilot_core.errors import ChatError
 from copilot_core.llm.config import TEACHING
 from copilot_core.ports import Identity
@@ -649,18 +649,12 @@ async def read_unchecked(run: Any) -> list[dict[str, Any]]:
 
 async def test_disk_use_is_bounded(bench: Bench) -> None:
     """Checkpoints are pruned: one is kept, which holds the conversation."""
-    for n in range(6):
+    for _ in range(6):
         bench.server.script(text("x" * 2000))
         await bench.ask("y" * 40, "s1")
-        del n
     await bench.manager.close_all()
     file = bench.path / "gns3-copilot" / "copilot_checkpoints.db"
     with sqlite3.connect(file) as connection:
         assert connection.execute("SELECT count(*) FROM checkpoints").fetchone() == (1,)
         assert connection.execute("SELECT count(*) FROM writes").fetchone() == (0,)
     connection.close()
-
-
-def test_every_event_of_the_surface_is_said_by_the_dialect_or_anytime() -> None:
-    said_by_dialect = {"content", "tool_call", "tool_start", "tool_end", "error", "done", "abort"}
-    assert set(SURFACE.catalogue.events) == said_by_dialect | {"heartbeat"}
