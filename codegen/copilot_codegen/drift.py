@@ -37,17 +37,24 @@ def _declarations(text: str) -> dict[str, dict[str, str]]:
     """Declaration → field → its text; the text of the declaration itself under the key ""."""
     found: dict[str, dict[str, str]] = {}
     name = field = ""
+    comment = ""  # TypeScript's stand before what they are about
     quoted = False
     for line in text.splitlines():
         if quoted or '"""' in line:
             quoted ^= line.count('"""') == 1
+        elif line.lstrip().startswith(("/*", "*")):
+            comment += line.strip() + "\n"
+            continue
         elif start := _DECLARATION.match(line):
             name, field = start[1] or start[2], ""
             found[name] = {}
         elif name and (start := _FIELD.match(line)):
             field = start[1] or start[2]
-        elif line and not line[0].isspace() and line[0] not in ")}];":
+        elif line.startswith((")", "}", "]", ";")):
+            field = ""  # the end of the declaration, not of its last field
+        elif line and not line[0].isspace():
             name = ""
-        if name:
-            found[name][field] = found[name].get(field, "") + line.strip() + "\n"
+        if name and line:
+            found[name][field] = found[name].get(field, "") + comment + line.strip() + "\n"
+        comment = ""
     return found

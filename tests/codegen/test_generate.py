@@ -87,6 +87,28 @@ class TestB12EditedSchemas:
         assert "TokenUsage: `llm_calls` changed" in drift
         assert "ConversationHistory: `created_at` changed, `updated_at` changed" in drift
 
+    @pytest.mark.node
+    @pytest.mark.parametrize("before", [True, False])
+    def test_a_new_field_says_nothing_of_its_neighbours(
+        self, copy: Path, node: str, before: bool
+    ) -> None:
+        new = '"duration_ms": { "description": "How long it took.", "type": "integer" }'
+        old = '"session_id": { "$ref": "../models/session_id.json" }'
+        both = f"{new}, {old}" if before else f"{old}, {new}"
+        edit(copy / "schemas/gns3-chat/events/done.json", (old, both))
+        stale = check(copy)
+        for name in ("models.py", "types.py", "gns3-chat.ts"):
+            assert stale[name].drift == ("DoneEvent: `duration_ms` is new",)
+
+    @pytest.mark.node
+    def test_a_changed_description_is_that_fields(self, copy: Path, node: str) -> None:
+        edit(
+            copy / "schemas/gns3-chat/events/error.json",
+            ("The same request may succeed later.", "Ask again."),
+            ('"description": "The turn failed.', '"description": "It failed.'),
+        )
+        assert check(copy)["gns3-chat.ts"].drift == ("ErrorEvent: changed, `retryable` changed",)
+
     def test_what_no_type_shows_changes_nothing(self, copy: Path) -> None:
         file = copy / "schemas/gns3-chat/models/timestamp.json"
         schema = json.loads(file.read_text(encoding="utf-8"))
