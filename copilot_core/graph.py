@@ -248,7 +248,7 @@ def _calls(chunk: AIMessage) -> bool:
 def _arguments(chunk: AIMessage) -> int:
     """How many characters of arguments a chunk brings."""
     pieces = getattr(chunk, "tool_call_chunks", None) or ()
-    return sum(len(piece["args"] or "") for piece in pieces)
+    return sum(len(piece.get("args") or "") for piece in pieces)
 
 
 def _reasoning(chunk: AIMessage) -> str:

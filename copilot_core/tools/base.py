@@ -27,9 +27,9 @@ Run: TypeAlias = Callable[[JsonObject, ToolContext], Awaitable[JsonObject | str]
 class Tool:
     """A tool that a model may call.
 
-    What it is for, its arguments and its return stand in the surface's catalogue under its name. ``run`` gets
-    arguments that satisfy theirs; whatever goes wrong is in what it returns (``{"error": ...}``),
-    an exception is a bug.
+    What it is for, its arguments and its return stand in the surface's catalogue under its name.
+    ``run`` gets arguments that satisfy theirs; whatever goes wrong is in what it returns
+    (``{"error": ...}``), an exception is a bug.
     """
 
     name: str
