@@ -421,6 +421,23 @@ async def test_a_reader_that_comes_back_misses_and_repeats_nothing(bench: Bench)
     assert gone.value.code == "resync_required"
 
 
+async def test_an_ended_turn_can_be_read_for_a_while(bench: Bench) -> None:
+    """A32: then its log is dropped, and who comes back is told to resync."""
+    bench.settings = type(bench.settings)(keep_log=0.3)
+    bench.restart()
+    bench.server.script(text("Hello"))
+    run = await bench.start("hello", "s1")
+    events = await read(run)
+    agent = await bench.agent()
+    found = await agent.find_run("s1", "ann", run.run_id)
+    assert found is not None
+    assert await read(found) == events
+    await asyncio.sleep(0.4)
+    with pytest.raises(ChatError) as gone:
+        await agent.find_run("s1", "ann", run.run_id)
+    assert gone.value.code == "resync_required"
+
+
 async def test_a_turn_that_nobody_reads_is_stopped(bench: Bench) -> None:
     """soliplex/soliplex#680: generation stops, what was produced is kept (B36)."""
     held = threading.Event()
