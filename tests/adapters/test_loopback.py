@@ -1,15 +1,22 @@
 """The local user's server against pages of other origins and DNS rebinding, by raw sockets."""
 
 import asyncio
+from pathlib import Path
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
+from starlette.applications import Starlette
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
+from chat_edge import SURFACE_CONTRACTS, Gates, problem
+from copilot_adapters.starlette.llm import NoLlm
 from copilot_adapters.starlette.loopback import LocalOnly, LocalUser, is_loopback
 from copilot_adapters.starlette.problems import ProblemBoundary, ProblemError
+from copilot_adapters.starlette.routes import chat_routes
+from copilot_core.projects import ProjectAgentManager
 from serving import serving
 
 
@@ -170,6 +177,25 @@ async def test_the_local_user_is_refused_without_the_middleware_too() -> None:
     ):
         with pytest.raises(ProblemError):
             await LocalUser().authenticate(HTTPConnection({**scope, **change}))
+
+
+async def test_what_it_answers_is_in_the_catalogue(tmp_path: Path) -> None:
+    """On every route: another Host, another page, a body that isn't JSON."""
+    routes = chat_routes(
+        ProjectAgentManager(), authenticator=LocalUser(), projects=Gates(tmp_path), llm=NoLlm()
+    )
+    refused = [
+        (421, {"headers": {"host": "evil.example"}}),
+        (403, {"headers": {"origin": "http://evil.example"}}),
+        (415, {"headers": {"content-type": "text/plain"}, "content": b"{}"}),
+    ]
+    async with serving(Starlette(routes=routes)) as url, httpx.AsyncClient(base_url=url) as client:
+        for route in SURFACE_CONTRACTS.catalogue.routes.values():
+            path = route.path.format(project_id="p1", session_id="s1")
+            for status_code, request in refused:
+                answer = await client.request(route.method, path, **request)
+                assert problem(answer)["status"] == status_code
+                assert str(status_code) in route.responses, (route.method, route.path, status_code)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-// Generated from gns3-chat 1.0.0 (schemas 416a7e24e3e957c6) by copilot_codegen 60648b63, json-schema-to-typescript 16.0.0; do not edit (body 0718fa8f1b4ca6b8)
+// Generated from gns3-chat 1.0.0 (schemas 0dc127cb80714574) by copilot_codegen 60648b63, json-schema-to-typescript 16.0.0; do not edit (body 975828c17779791e)
 /**
  * GNS3 chat: The chat API of an AI copilot for GNS3 network labs: an agent per project, sessions in the project's own file, streamed answers, tools on lab devices.
  *
@@ -1244,6 +1244,7 @@ export interface Routes {
       413: Problem;
       415: Problem;
       422: Problem;
+      421: Problem;
       500: Problem;
       502: Problem;
       503: Problem;
@@ -1256,7 +1257,9 @@ export interface Routes {
       401: Problem;
       403: Problem;
       404: Problem;
+      415: Problem;
       422: Problem;
+      421: Problem;
       500: Problem;
       503: Problem;
     };
@@ -1268,7 +1271,9 @@ export interface Routes {
       401: Problem;
       403: Problem;
       404: Problem;
+      415: Problem;
       422: Problem;
+      421: Problem;
       500: Problem;
       503: Problem;
     };
@@ -1283,12 +1288,21 @@ export interface Routes {
       413: Problem;
       415: Problem;
       422: Problem;
+      421: Problem;
       500: Problem;
       503: Problem;
     };
   };
   delete_session: {
-    responses: { 401: Problem; 403: Problem; 404: Problem; 500: Problem; 503: Problem };
+    responses: {
+      401: Problem;
+      403: Problem;
+      404: Problem;
+      415: Problem;
+      421: Problem;
+      500: Problem;
+      503: Problem;
+    };
   };
   pin_session: {
     responses: {
@@ -1296,6 +1310,8 @@ export interface Routes {
       401: Problem;
       403: Problem;
       404: Problem;
+      415: Problem;
+      421: Problem;
       500: Problem;
       503: Problem;
     };
@@ -1306,6 +1322,8 @@ export interface Routes {
       401: Problem;
       403: Problem;
       404: Problem;
+      415: Problem;
+      421: Problem;
       500: Problem;
       503: Problem;
     };
@@ -1316,6 +1334,8 @@ export interface Routes {
       401: Problem;
       403: Problem;
       404: Problem;
+      415: Problem;
+      421: Problem;
       500: Problem;
       503: Problem;
     };
@@ -1326,6 +1346,8 @@ export interface Routes {
       403: Problem;
       404: Problem;
       410: Problem;
+      415: Problem;
+      421: Problem;
       500: Problem;
       503: Problem;
     };
