@@ -34,7 +34,10 @@ async def conversation(*, turns: int = 200, answer: int = 2048) -> list[Row]:
         biggest = 0.0
         for turn in range(turns):
             run = await agent.stream_chat(
-                Turn(f"question {turn}", "s"), identity=Identity("u"), llm=LlmConfig("m")
+                Turn(f"question {turn}", "s"),
+                identity=Identity("u"),
+                llm=LlmConfig("m"),
+                surface="gns3-chat",
             )
             await run.wait()
             biggest = max(biggest, _size(folder))

@@ -76,7 +76,7 @@ async def cpu_per_token(*, rounds: int = 7, tokens: int = 5000) -> list[Row]:
         async def ours() -> None:
             session = f"s{next(turns)}"
             run = await agent.stream_chat(
-                Turn("hi", session), identity=Identity("u"), llm=LlmConfig("m")
+                Turn("hi", session), identity=Identity("u"), llm=LlmConfig("m"), surface="gns3-chat"
             )
             await EventStream(run, after=0, heartbeat=15, stalled=30)(
                 {"type": "http", "method": "POST"}, never, swallow

@@ -7,7 +7,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from copilot_contracts import Gate, Registry, StreamContract
-from copilot_core.dialects.gns3_chat import Gns3ChatDialect
+from copilot_core.dialects import DIALECTS
 from copilot_core.errors import ChatError
 from copilot_core.llm.openai import chat_model
 from copilot_core.service import AgentService, CoreSettings, SurfaceVoice
@@ -20,14 +20,11 @@ if TYPE_CHECKING:
 
     from langchain_core.language_models import BaseChatModel
 
-    from copilot_core.dialects.base import Dialect
     from copilot_core.llm.config import LlmConfig
     from copilot_core.runs import StopReason
     from copilot_core.tools.base import Tool
 
 log = logging.getLogger(__name__)
-
-DIALECTS: dict[str, Callable[[str], Dialect]] = {"gns3-chat": Gns3ChatDialect}
 
 
 class ProjectAgentManager:
@@ -122,9 +119,8 @@ class ProjectAgentManager:
 
     async def delete_project(self, project_id: str, project_path: Path) -> None:
         """Delete all sessions of a project that is being deleted, and close its agent."""
-        agent = await self.get_agent(project_id, project_path)
-        await agent.delete_all_sessions()
-        await self.remove_agent(project_id)
+        await self.get_agent(project_id, project_path)
+        await self.remove_agent(project_id, "deleted")
 
     async def close_all(self) -> None:
         """Close all agents for good, as the server shuts down. None is opened after it."""

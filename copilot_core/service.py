@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from copilot_core.runs import StopReason
     from copilot_core.storage import ProjectStore
     from copilot_core.tools.base import Tool
+
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +110,10 @@ class AgentService:
     # -- turns -------------------------------------------------------------------------
 
     async def stream_chat(
-        self, turn: Turn, *, identity: Identity, llm: LlmConfig, surface: str = "gns3-chat"
+        self, turn: Turn, *, identity: Identity, llm: LlmConfig, surface: str
     ) -> Run:
-        """Start a turn. It runs on its own; read it by ``subscribe`` or ``wait``.
+        """Start a turn that speaks on a surface. It runs on its own; read it by ``subscribe``
+        or ``wait``.
 
         Raises ChatError: ``session_not_found`` for somebody else's session, ``session_busy``
         while its turn runs, ``project_not_opened`` after ``close``.
@@ -348,16 +353,29 @@ class AgentService:
         await self._store.sessions.delete_all_sessions()
 
     async def close(self, reason: StopReason = "shutdown") -> None:
-        """Stop all turns, store them, and give back the file. Bounded by ``stop_seconds``."""
+        """Stop all turns, store them, and give back the file.
+
+        With the reason ``deleted`` all sessions are deleted instead. Stopping and giving back
+        take at most ``stop_seconds`` each.
+        """
         if self._closed:
             return
         self._closed = True
         try:
             await self._stop_all(reason)
             await asyncio.gather(*self._deleting.values(), return_exceptions=True)
+            if reason == "deleted":
+                await self._store.sessions.delete_all_sessions()
         finally:
             self._runs.clear()
-            await self._store.close()
+            await self._give_back()
+
+    async def _give_back(self) -> None:
+        try:
+            async with asyncio.timeout(self._settings.stop_seconds):
+                await self._store.close()
+        except TimeoutError:
+            log.error("a project's file wasn't closed within %g s", self._settings.stop_seconds)
 
     async def _stop_all(self, reason: StopReason) -> None:
         await asyncio.gather(*(self._stop(session_id, reason) for session_id in list(self._runs)))

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from copilot_contracts.generated.gns3_chat import types as wire
     from copilot_core.events import CoreEvent
 
+SURFACE = "gns3-chat"
+
 
 def convert_stream_event_to_openai(event: CoreEvent, session_id: str) -> Sequence[wire.Event]:
     """The event of the stream for one event of the core; none for what isn't shown."""

@@ -81,6 +81,7 @@ class Bench:
             Turn(message, session_id),
             identity=Identity(user),
             llm=replace(self.llm, **llm) if llm else self.llm,
+            surface="gns3-chat",
         )
 
     async def ask(self, message: str, session_id: str | None = None, **more: Any) -> list[Event]:

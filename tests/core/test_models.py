@@ -83,7 +83,10 @@ class Lab:
     async def start(self, model: BaseChatModel, session_id: str = "s") -> Run:
         self.model = model
         return await (await self.agent()).stream_chat(
-            Turn("hello", session_id), identity=Identity("ann"), llm=LlmConfig("m")
+            Turn("hello", session_id),
+            identity=Identity("ann"),
+            llm=LlmConfig("m"),
+            surface="gns3-chat",
         )
 
     async def history(self) -> list[dict[str, Any]]:

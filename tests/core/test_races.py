@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import threading
@@ -407,7 +408,9 @@ async def test_no_secret_in_any_log_at_any_level(
     token = SecretStr("eyJhbGciOiJIUzI1NiJ9.c2VjcmV0.c2lnbmF0dXJl")
     bench.server.script(call("get_gns3_templates", {}), text("Hello"))
     agent = await bench.agent()
-    run = await agent.stream_chat(Turn("hi", "s1"), identity=Identity("ann", token), llm=bench.llm)
+    run = await agent.stream_chat(
+        Turn("hi", "s1"), identity=Identity("ann", token), llm=bench.llm, surface="gns3-chat"
+    )
     await run.wait()
     said_anywhere = caplog.text + "".join(str(vars(record)) for record in caplog.records)
     assert token.get_secret_value() not in said_anywhere
@@ -440,6 +443,7 @@ async def test_contexts_of_turns_at_once_do_not_mix(bench: Bench) -> None:
             Turn("look", f"s-{user}"),
             identity=Identity(user, SecretStr(f"token-{user}")),
             llm=LlmConfig(f"model-{user}", bench.llm.base_url, bench.llm.api_key),
+            surface="gns3-chat",
         )
         for user in users
     ]
@@ -588,3 +592,41 @@ async def test_a_store_that_cannot_be_given_back_does_not_keep_the_others(
     await bench.manager.close_all()
     with pytest.raises(ChatError):
         await other.list_sessions("ann")
+
+
+async def test_a_close_is_bounded(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GNS3/gns3-server 258276c51: closing could block for ever on the file's connection (B72)."""
+    bench.settings = CoreSettings(stop_seconds=0.2)
+    bench.restart()
+    bench.server.script(text("Hello"))
+    await bench.ask("hello", "s1")
+    really = ProjectStore.close
+
+    async def hang(store: ProjectStore) -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await really(store)
+
+    monkeypatch.setattr(ProjectStore, "close", hang)
+    async with asyncio.timeout(3):
+        await bench.manager.remove_agent(PROJECT)
+
+
+async def test_no_turn_slips_in_while_a_project_is_deleted(bench: Bench) -> None:
+    held = threading.Event()
+    bench.server.script(text("one two", pieces=2).until(held, after=1))
+    run = await bench.start("count", "s1")
+    agent = await bench.agent()
+    deleting = asyncio.create_task(bench.manager.delete_project(PROJECT, bench.path))
+    await asyncio.sleep(0)
+    while not deleting.done():
+        with contextlib.suppress(ChatError):
+            await agent.stream_chat(
+                Turn("hi", "s2"), identity=Identity("ann"), llm=bench.llm, surface="gns3-chat"
+            )
+        await asyncio.sleep(0)
+    await deleting
+    held.set()
+    assert (await read(run))[-1]["reason"] == "deleted"
+    assert await (await bench.agent()).list_sessions("ann") == []

@@ -284,7 +284,10 @@ async def test_secrets_reach_no_file(bench: Bench) -> None:
     from copilot_core.service import Turn
 
     run = await agent.stream_chat(
-        Turn("hello", "s1"), identity=Identity("ann", SecretStr(token)), llm=bench.llm
+        Turn("hello", "s1"),
+        identity=Identity("ann", SecretStr(token)),
+        llm=bench.llm,
+        surface="gns3-chat",
     )
     await run.wait()
     await bench.manager.close_all()
@@ -624,6 +627,7 @@ async def test_overrides_last_one_turn(bench: Bench) -> None:
         Turn("hello", "s1", temperature=0.5, max_tokens=77),
         identity=Identity("ann"),
         llm=bench.llm,
+        surface="gns3-chat",
     )
     await run.wait()
     assert bench.server.requests[0]["temperature"] == 0.5

@@ -20,8 +20,9 @@ from copilot_adapters.starlette.loopback import LocalOnly, LocalUser
 from copilot_adapters.starlette.page import page_routes
 from copilot_adapters.starlette.problems import ProblemBoundary, http_exception
 from copilot_adapters.starlette.projects import LabProjects
-from copilot_adapters.starlette.routes import SURFACE, chat_routes
+from copilot_adapters.starlette.routes import chat_routes
 from copilot_contracts import Gate, Registry
+from copilot_core.dialects.gns3_chat import SURFACE
 from copilot_core.llm.config import LAB_AUTOMATION
 from copilot_core.projects import ProjectAgentManager
 from copilot_core.prompt import SYSTEM_PROMPT

@@ -17,6 +17,7 @@ from copilot_contracts.generated.gns3_chat import (
     RenameSessionRequest,
     SessionListQuery,
 )
+from copilot_core.dialects.gns3_chat import SURFACE
 from copilot_core.events import TurnAborted, TurnFailed
 from copilot_core.service import Turn
 
@@ -42,7 +43,7 @@ async def _stream_chat(call: Call) -> Any:
         temperature=_given(request.temperature, (int, float)),
         max_tokens=_given(request.max_tokens, int),
     )
-    run = await call.agent.stream_chat(turn, identity=call.identity, llm=config)
+    run = await call.agent.stream_chat(turn, identity=call.identity, llm=config, surface=SURFACE)
     if request.stream:
         return _events(call, run)
     return await _whole_answer(call, run)

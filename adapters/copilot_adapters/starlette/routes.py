@@ -13,6 +13,7 @@ from copilot_adapters.starlette.endpoint import Chat, ChatSettings, Endpoint
 from copilot_adapters.starlette.handlers import HANDLERS
 from copilot_adapters.starlette.problems import ProblemBoundary, ProblemError
 from copilot_contracts import Gate, Registry
+from copilot_core.dialects.gns3_chat import SURFACE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from copilot_core.ports import LlmConfigSource, ProjectGate
     from copilot_core.projects import ProjectAgentManager
 
-SURFACE = "gns3-chat"
 PREFIX = "/v3/projects/{project_id}/chat"
 #: Where the released GNS3 server has the same routes.
 SECOND_PREFIX = "/v3/copilot/projects/{project_id}/chat"

@@ -1,4 +1,4 @@
-// Generated from gns3-chat 1.0.0 (schemas 0dc127cb80714574) by copilot_codegen 60648b63, json-schema-to-typescript 16.0.0; do not edit (body 975828c17779791e)
+// Generated from gns3-chat 1.0.0 (schemas 0dc127cb80714574) by copilot_codegen 413af677, json-schema-to-typescript 16.0.0; do not edit (body 975828c17779791e)
 /**
  * GNS3 chat: The chat API of an AI copilot for GNS3 network labs: an agent per project, sessions in the project's own file, streamed answers, tools on lab devices.
  *
