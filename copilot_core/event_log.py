@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 #: Bytes after which a reader that is behind gets what it has so far.
 MOST_AT_ONCE = 256 * 1024
 
+_MORE_TURNS = 3
+
 
 class ReaderTooSlow(Exception):
     """The log has moved past what this reader would have to read next."""
@@ -168,8 +170,9 @@ class Subscription:
             await self._waiting
         finally:
             self._waiting = None
-        # One more turn of the loop: what else is ready by then goes in the same send.
-        await asyncio.sleep(0)
+        # A few more turns of the loop: what else is ready by then goes in the same send.
+        for _ in range(_MORE_TURNS):
+            await asyncio.sleep(0)
 
     def _arm(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._timer is not None:
