@@ -43,6 +43,8 @@ _UNTYPED: Final = _words(
     "dependentSchemas dependencies unevaluatedProperties unevaluatedItems patternProperties"
 )
 _OBJECT: Final = frozenset({"type", "properties", "required", "additionalProperties"})
+#: Python can't parse a union of a few thousand, and nobody narrows one of a few hundred.
+MAX_BRANCHES: Final = 500
 _PASCAL_CASE: Final = re.compile(r"[A-Z][A-Za-z0-9]*")
 
 
@@ -117,6 +119,10 @@ class _Builder:
 
     def add_events(self, events: Mapping[str, str], tag: str | None) -> dict[str, str]:
         """Add the union `Event`; gives its members by event name."""
+        if len(events) > MAX_BRANCHES:
+            raise CodegenError(
+                f"The surface has {len(events)} events; types are made of at most {MAX_BRANCHES}."
+            )
         members = dict(events) if tag else {name: self.pair(name, t) for name, t in events.items()}
         self.schemas["Event"] = {
             "description": "Any event of the surface.",
@@ -223,6 +229,8 @@ class _Builder:
                 key: self.convert(_step(place, "properties", key), name + pascal(key)),
             }
         for keyword in ("anyOf", "oneOf", "prefixItems"):
+            if len(result.get(keyword, ())) > MAX_BRANCHES:
+                return self.untyped(place, f"`{keyword}` has more than {MAX_BRANCHES} branches")
             if keyword in result:
                 result[keyword] = [
                     self.convert(_step(place, keyword, index), f"{name}{index + 1}")

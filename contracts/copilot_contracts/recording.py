@@ -4,6 +4,7 @@ Three forms are read: the raw bytes of an SSE response, JSON lines (an event a l
 array of events. With named framing an event of the JSON forms is `{"event": name, "data": {}}`.
 """
 
+import contextlib
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -21,6 +22,8 @@ from .violations import ContractViolation, OrderViolation
 
 __all__ = ["StreamFinding", "verify_stream"]
 
+MAX_FINDINGS = 1000
+
 _BOM = b"\xef\xbb\xbf"
 _SPACE = re.compile(r"[ \t\r\n]*")
 
@@ -34,7 +37,8 @@ class StreamFinding:
     #: The line of the file that its block or value begins at, counted from 1.
     line: int
     #: A JSON Schema keyword, or a rule in capitals (those of NotJson and OrderViolation;
-    #: `UNKNOWN_EVENT`, `PLACEHOLDER`; and `JSON`, `UTF8`, `FRAMING`, `SIZE`, `UNFINISHED`).
+    #: `UNKNOWN_EVENT`, `PLACEHOLDER`; and `JSON`, `UTF8`, `FRAMING`, `SIZE`, `UNFINISHED`,
+    #: `STOPPED`).
     rule: str
     message: str
 
@@ -43,28 +47,42 @@ def verify_stream(surface: Surface, chunks: bytes | Iterable[bytes]) -> list[Str
     """All that is wrong with one recorded stream of the surface, in the order of the file.
 
     `chunks` are its bytes, cut anywhere. An empty recording is one that stopped without its last
-    event.
+    event. Time grows with the bytes, memory doesn't: reading stops, with a finding, at a line, an
+    event or an array larger than `sse.MAX_EVENT_BYTES`, and after 1,000 findings.
     """
     check = _Check(surface)
-    chunks = iter([chunks] if isinstance(chunks, bytes) else chunks)
-    head = b""
-    for chunk in chunks:
-        head += chunk
-        if len(head) >= len(_BOM) and head.removeprefix(_BOM).lstrip():
-            break
-    begin = head.removeprefix(_BOM).lstrip()[:1]
-    lines = _lines(chain([head], chunks))
-    if begin == b"[":
-        _read_array(check, b"\n".join(line for _, line, _ in lines))
-    elif begin == b"{":
-        for number, line, _ in lines:
-            line = line.removeprefix(_BOM) if number == 1 else line
-            if line.strip():
-                check.event(number, None, line)
-    else:
-        _read_sse(check, lines)
-    check.finish()
+    with contextlib.suppress(_StoppedError):
+        _read(check, _lines([chunks] if isinstance(chunks, bytes) else chunks))
+        check.finish()
     return check.findings
+
+
+class _StoppedError(Exception):
+    """There are more findings than anybody reads."""
+
+
+_Lines = Iterator[tuple[int, bytes, bool]]
+
+
+def _read(check: "_Check", lines: _Lines) -> None:
+    """The first line that isn't blank tells the form."""
+    blank: list[tuple[int, bytes, bool]] = []
+    for number, line, ended in lines:
+        line = line.removeprefix(_BOM) if number == 1 else line
+        begin = line.lstrip()[:1]
+        if begin:
+            lines = chain([(number, line, ended)], lines)
+            break
+        # Of blank lines the last is enough for the decoder: it begins a block after them.
+        blank = [(number, line, ended)]
+    else:
+        begin = b""
+    if begin == b"[":
+        _read_array(check, lines)
+    elif begin == b"{":
+        _read_json_lines(check, lines)
+    else:
+        _read_sse(check, chain(blank, lines))
 
 
 class _Check:
@@ -108,7 +126,12 @@ class _Check:
 
     def found(self, rule: str, message: str) -> None:
         """A finding at the event that comes next in the stream."""
-        self.findings.append(StreamFinding(self._state.position + 1, self.line, rule, message))
+        position = self._state.position + 1
+        if len(self.findings) == MAX_FINDINGS:
+            message = f"reading stopped here, after {MAX_FINDINGS} findings."
+            self.findings.append(StreamFinding(position, self.line, "STOPPED", message))
+            raise _StoppedError
+        self.findings.append(StreamFinding(position, self.line, rule, message))
 
     def finish(self) -> None:
         try:
@@ -130,7 +153,17 @@ class _Check:
         return value
 
 
-def _read_sse(check: _Check, lines: Iterator[tuple[int, bytes, bool]]) -> None:
+def _read_json_lines(check: _Check, lines: _Lines) -> None:
+    for number, line, _ in lines:
+        if len(line) > sse.MAX_EVENT_BYTES:
+            check.line = number
+            check.found("SIZE", f"a line is larger than {sse.MAX_EVENT_BYTES} bytes.")
+            return
+        if line.strip():
+            check.event(number, None, line)
+
+
+def _read_sse(check: _Check, lines: _Lines) -> None:
     decoder = sse.Decoder()
     begin: int | None = None  # of the block being read
     number = 1
@@ -158,13 +191,25 @@ def _read_sse(check: _Check, lines: Iterator[tuple[int, bytes, bool]]) -> None:
         )
 
 
-def _read_array(check: _Check, content: bytes) -> None:
+def _read_array(check: _Check, lines: _Lines) -> None:
+    content = bytearray()
+    begin = 0
+    for number, part, _ in lines:
+        begin = begin or number
+        content += b"\n" + part if content else part
+        if len(content) > sse.MAX_EVENT_BYTES:
+            check.line = begin
+            check.found(
+                "SIZE",
+                f"the array is larger than {sse.MAX_EVENT_BYTES} bytes: write an event a line.",
+            )
+            return
     try:
-        text = content.removeprefix(_BOM).decode()
+        text = content.decode()
     except UnicodeDecodeError:
         check.found("UTF8", "the recording is not UTF-8.")
         return
-    line, seen = 1, 0
+    line, seen = begin, 0
     at = _skip(text, 0) + 1
     while True:
         at = _skip(text, at)
@@ -212,10 +257,14 @@ def _parsed(data: bytes | str) -> Any:
     return _DECODER.decode(data.decode() if isinstance(data, bytes) else data)
 
 
-def _lines(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes, bool]]:
-    """Lines that end with LF, CR or CRLF: number, content, and whether it was ended."""
+def _lines(chunks: Iterable[bytes]) -> _Lines:
+    """Lines that end with LF, CR or CRLF: number, content, and whether it was ended.
+
+    A line that is larger than any reader takes is the last one, and cut.
+    """
     number, after_cr = 1, False
     rest: list[bytes] = []  # of a line that goes on
+    size = 0  # of the rest
     for chunk in chunks:
         if after_cr and chunk[:1] == b"\n":
             chunk, after_cr = chunk[1:], False
@@ -226,10 +275,14 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes, bool]]:
         for line in (b"".join([*rest, first]), *more) if _ends(first) else (first, *more):
             if not _ends(line):
                 rest.append(line)
+                size += len(line)
                 break
             rest.clear()
+            size = 0
             yield number, line.rstrip(b"\r\n"), True
             number += 1
+        if size > sse.MAX_EVENT_BYTES:
+            break
     if rest:
         yield number, b"".join(rest), False
 

@@ -1,5 +1,6 @@
 """Surfaces and their contracts, from the installed package or from any folder."""
 
+import os
 from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
@@ -132,7 +133,7 @@ class Surface:
         for kind, name, status, pointer, schema in _entries(self.catalogue):
             try:
                 if schema not in compiled:
-                    if not (self.folder / schema).exists():
+                    if not os.path.lexists(self.folder / schema):
                         raise SurfaceError.at(path, pointer, f"there is no file {schema}.")
                     compiled[schema] = CompiledSchema(
                         files, f"{folder}/{schema}" if folder else schema
@@ -199,7 +200,7 @@ class Registry:
         Raises SurfaceError with everything that is wrong in it.
         """
         root = Path(path)
-        if not root.is_dir():
+        if not (os.path.lexists(root) and root.is_dir()):  # a name may be too long
             raise SurfaceError.at(str(path), "", "there is no such folder.")
         files = SchemaFiles(root)
         if (root / "surface.json").is_file():

@@ -222,11 +222,11 @@ class SchemaFiles:
         real = Path(os.path.realpath(file))
         if not real.is_relative_to(self.root):
             raise SurfaceError.at(path, "", "the file is a link out of the schemas' folder.")
-        if not real.exists():
-            raise SurfaceError.at(path, "", "the file does not exist.")
-        if not real.is_file():
-            raise SurfaceError.at(path, "", "this is no regular file.")
         try:
+            if not real.exists():
+                raise SurfaceError.at(path, "", "the file does not exist.")
+            if not real.is_file():
+                raise SurfaceError.at(path, "", "this is no regular file.")
             with real.open("rb") as stream:
                 content = stream.read(MAX_FILE_BYTES + 1)
         except OSError as error:

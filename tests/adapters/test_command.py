@@ -179,6 +179,12 @@ def test_verify_stream_from_a_file_and_from_stdin(tmp_path: Path) -> None:
         (["serve", "--model-file", "nowhere.gguf"], "nowhere.gguf"),
         (["serve", "--data", "file/below"], "file/below"),
         (["serve", "--log-level", "loud"], "--log-level"),
+        (["lint", "x" * 300], "name too long"),
+        (["verify-stream", "gns3-chat", "x" * 300], "name too long"),
+        (["verify-stream", "gns3-chat", "-", "--schemas", "x" * 300], "no such folder"),
+        (["generate", "--schemas", "x" * 300, "--python", "out"], "name too long"),
+        (["generate", "--schemas", str(schemas_folder()), "--python", "file"], "file"),
+        (["serve", "--model-file", "x" * 300], "name too long"),
     ],
 )
 def test_what_cannot_be_done_is_said_and_is_2(

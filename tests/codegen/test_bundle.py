@@ -66,6 +66,20 @@ def test_names_that_hide_nothing_we_use_are_fine(
     assert getattr(package, title).model_validate({"x": 1}).x == 1
 
 
+def test_more_events_than_a_union_holds_are_refused(make_surface: MakeSurface) -> None:
+    events = {
+        f"e{number}": {
+            "title": f"E{number}",
+            "type": "object",
+            "required": ["type"],
+            "properties": {"type": {"const": f"e{number}"}},
+        }
+        for number in range(501)
+    }
+    with pytest.raises(CodegenError, match="The surface has 501 events"):
+        bundle(make_surface(events=events))
+
+
 def test_one_title_for_two_shapes_is_refused(make_surface: MakeSurface) -> None:
     schemas = make_surface(holder(a=inner("Inner"), b=inner("Inner")))
     with pytest.raises(CodegenError) as caught:
@@ -128,6 +142,7 @@ UNTYPED: dict[str, Json] = {
     "has this key": {"allOf": [inner("Inner"), {"properties": {"x": {"type": "string"}}}]},
     "is an `anyOf`": {**inner("Inner"), "type": ["object", "null"]},
     "are constants": {"enum": [1.5, 2]},
+    "more than 500 branches": {"anyOf": [{"const": f"v{number}"} for number in range(501)]},
 }
 
 

@@ -1,6 +1,7 @@
 """Recorded streams: three forms, any cuts, and every finding with its place."""
 
 import json
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -180,6 +181,45 @@ def test_a_users_own_surface_with_named_events(write: Write) -> None:
         b'{"event": "metadata", "data": {"request_id": "r"}}\n{"event": "suggestions", "data": {}}'
     )
     assert found(lines, own) == [(2, 2, "PLACEHOLDER"), (3, 2, "LAST")]
+
+
+@pytest.mark.parametrize("content", [b"{}\n", b"data: {}\n\n", b"[" + b"1,\n" * 5000])
+def test_more_findings_than_anybody_reads_end_the_check(content: bytes) -> None:
+    findings = verify_stream(CHAT, content if content[:1] == b"[" else content * 5000)
+    assert len(findings) == 1001
+    assert findings[-1].rule == "STOPPED"
+
+
+def test_blank_lines_before_the_first_event_are_counted_and_not_kept() -> None:
+    def recording(begin: bytes) -> Iterator[bytes]:
+        for _ in range(2000):
+            yield b" \n" * 1000
+        yield begin
+
+    for begin in (SSE, LINES, ARRAY):
+        assert verify_stream(CHAT, recording(begin)) == []
+        broken = begin.replace(b"success", b"won")
+        (finding,) = verify_stream(CHAT, recording(broken))
+        assert finding.line - found(broken)[0][1] == 2_000_000
+    tracemalloc.start()
+    verify_stream(CHAT, recording(b""))
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("begin", [b"{", b"[", b"[\n", b"x", b" "])
+def test_a_line_without_an_end_is_not_read_to_it(begin: bytes) -> None:
+    asked = 0
+
+    def endless() -> Iterator[bytes]:
+        nonlocal asked
+        yield begin
+        while True:
+            asked += 1
+            yield b" " * (1 << 20)
+
+    assert "SIZE" in {f.rule for f in verify_stream(CHAT, endless())}
+    assert asked < 40
 
 
 def test_an_event_larger_than_the_reader_holds_ends_the_check() -> None:

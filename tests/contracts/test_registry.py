@@ -306,6 +306,24 @@ def test_what_is_no_regular_file_is_refused(write: Write) -> None:
         Registry.from_folder(folder)
 
 
+def test_names_longer_than_a_file_system_takes_are_said(write: Write) -> None:
+    name = "x" * 300
+    with pytest.raises(SurfaceError, match="there is no such folder"):
+        Registry.from_folder(name)
+    folder = write(models(root={"$ref": f"{name}.json"}))
+    with pytest.raises(SurfaceError, match="does not exist"):
+        Registry.from_folder(folder)
+    (folder / "root.json").unlink()
+    (folder / "root.json").symlink_to(name)
+    with pytest.raises(SurfaceError, match=r"root\.json: can't be read"):
+        Registry.from_folder(folder)
+    catalogue = json.loads((folder / "surface.json").read_text())
+    catalogue["models"]["Root"]["schema"] = f"{name}.json"
+    (folder / "surface.json").write_text(json.dumps(catalogue))
+    with pytest.raises(SurfaceError, match="there is no file x"):
+        Registry.from_folder(folder)
+
+
 def test_surfaces_of_one_folder_may_share_schemas_and_no_others(
     write: Write, tmp_path: Path
 ) -> None:

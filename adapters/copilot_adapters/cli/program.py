@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from copilot_adapters.cli import PROGRAM, contracts, model, serve, version_line
-from copilot_adapters.cli.outcome import INTERNAL, CommandError
+from copilot_adapters.cli.outcome import INTERNAL, WRONG_USAGE, CommandError
 
 _DEBUG = "COPILOT_DEBUG"
 
@@ -53,6 +53,10 @@ def run() -> None:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
         sys.exit(error.code)
     except Exception as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            # What a look before couldn't tell: a name that is too long, a disk that is full.
+            print(f"{PROGRAM}: {error.filename!r:.300}: {error.strerror}.", file=sys.stderr)
+            sys.exit(WRONG_USAGE)
         if os.environ.get(_DEBUG):
             raise
         said = " ".join(str(error).split())[:500]
