@@ -679,3 +679,17 @@ async def test_disk_use_is_bounded(bench: Bench) -> None:
         assert connection.execute("SELECT count(*) FROM checkpoints").fetchone() == (1,)
         assert connection.execute("SELECT count(*) FROM writes").fetchone() == (0,)
     connection.close()
+
+
+async def test_the_first_turn_that_ends_gives_the_title(bench: Bench) -> None:
+    held = threading.Event()
+    bench.server.script(text("one two", pieces=2).until(held, after=1))
+    run = await bench.start("count", "s1")
+    async with run.subscribe() as reader:
+        await reader.next(5)
+        await (await bench.agent()).abort("s1", "ann")
+    held.set()
+    assert (await bench.session("s1"))["title"] == "New Chat"
+    bench.server.script(text("Hello"))
+    await bench.ask("again", "s1")
+    assert (await bench.session("s1"))["title"] == "Hosts of the lab"

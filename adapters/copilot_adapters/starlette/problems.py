@@ -14,6 +14,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from copilot_core.errors import ChatError
+from copilot_core.tracebacks import outline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,8 +112,8 @@ def problem_response(problem: ProblemError, request: str) -> Response:
 class ProblemBoundary:
     """ASGI middleware: whatever the app inside raises is answered as a problem.
 
-    Unexpected exceptions are logged with their traceback and answered without it. Once the answer
-    has begun it can't be changed: the exception is logged and the connection ends.
+    Unexpected exceptions are logged by their types and frames, and answered without them. Once
+    the answer has begun it can't be changed: the exception is logged and the connection ends.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -146,7 +147,9 @@ class ProblemBoundary:
             except Exception as error:
                 problem = _problem(error)
                 if problem is None:
-                    _log.exception("request failed", method=scope["method"])
+                    # Not `exception`: in an app that hasn't configured structlog that shows
+                    # every frame's variables, the caller's bearer among them.
+                    _log.error("request failed", method=scope["method"], where=outline(error))
                     problem = ProblemError(
                         "internal", f"The server failed. Its log tells more about {request}."
                     )
