@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +15,6 @@ from copilot_contracts import OrderViolation
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
-SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
 
 def block(name: str) -> str:
@@ -31,37 +30,12 @@ def command(name: str) -> str:
 
 
 @pytest.fixture
-def my_surface(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The surface that the README's examples speak of."""
-    folder = tmp_path / "my-surface"
-    (folder / "events").mkdir(parents=True)
-    for name, properties in {"word": {"text": {"type": "string"}}, "end": {}}.items():
-        event = {
-            "$schema": SCHEMA,
-            "title": f"{name.title()}Event",
-            "description": f"The event {name}.",
-            "type": "object",
-            "required": ["type", *properties],
-            "additionalProperties": False,
-            "properties": {"type": {"const": name}, **properties},
-            "examples": [{"type": name, **({"text": "hello"} if properties else {})}],
-            "x-outcomes": ["success"],
-        }
-        (folder / "events" / f"{name}.json").write_text(json.dumps(event))
-    catalogue = {
-        "name": "my-surface",
-        "version": "0.1.0",
-        "title": "Mine",
-        "description": "A surface of two events.",
-        "sse": {"framing": "data", "tag": "type"},
-        "events": {
-            name: {"schema": f"events/{name}.json", "status": "active"} for name in ("word", "end")
-        },
-        "order": {"last": ["end"]},
-    }
-    (folder / "surface.json").write_text(json.dumps(catalogue))
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with what the README's examples speak of."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    (tmp_path / ".venv").symlink_to(Path(sys.executable).parents[1])
     monkeypatch.chdir(tmp_path)
-    return folder
+    return tmp_path
 
 
 def test_the_commands_are_one_line_each() -> None:
@@ -84,22 +58,22 @@ def test_ci_runs_the_readmes_test_command_and_nothing_else() -> None:
 
 
 @pytest.mark.node
-def test_commands_on_a_users_surface(my_surface: Path) -> None:
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+def test_a_users_surface(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for line in block("surface").splitlines():
-        done = subprocess.run(
-            line.split(),
-            env={**os.environ, "PATH": path},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = subprocess.run(line.split(), capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
-    assert (my_surface.parent / "src/generated/my_surface/models.py").exists()
-    assert (my_surface.parent / "web/src/generated/my-surface.ts").exists()
+    monkeypatch.syspath_prepend(here / "out")
+    exec(block("read"), {})
+    consumer = here / "out" / "typescript" / "consumer.ts"
+    consumer.write_text(block("typescript"))
+    tsc = ROOT / "contracts" / "typescript" / "node_modules" / ".bin" / "tsc"
+    done = subprocess.run(
+        [tsc, "--strict", "--noEmit", consumer], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
 
 
-def test_checking_a_stream(my_surface: Path) -> None:
+def test_checking_a_stream(here: Path) -> None:
     with pytest.raises(OrderViolation, match="event 3, word"):
         exec(block("stream"), {})
 
@@ -111,6 +85,6 @@ def test_mounting_the_routes() -> None:
     exec(block("starlette"), shown)
     create = shown["create"]
     assert callable(create)
-    with TestClient(create("s" * 32, None, None)) as client:
+    with TestClient(create("s" * 32, "http://127.0.0.1:9")) as client:
         answer = client.get("/v3/projects/p/chat/sessions")
     assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized")
