@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 import uvicorn
 from starlette.types import ASGIApp
 
+from copilot_adapters.starlette.connection import BoundedConnection
 from copilot_adapters.starlette.server import listen
 
 
@@ -17,11 +18,13 @@ class _Server(uvicorn.Server):
 
 
 @contextlib.asynccontextmanager
-async def serving(app: ASGIApp) -> AsyncIterator[str]:
+async def serving(
+    app: ASGIApp, http: type[asyncio.Protocol] = BoundedConnection
+) -> AsyncIterator[str]:
     """`async with serving(app) as url`"""
     listening = listen("127.0.0.1", 0)
     config = uvicorn.Config(
-        app, ws="none", log_config=None, access_log=False, timeout_graceful_shutdown=1
+        app, http=http, ws="none", log_config=None, access_log=False, timeout_graceful_shutdown=1
     )
     server = _Server(config)
     running = asyncio.create_task(server.serve(sockets=[listening]))

@@ -17,7 +17,7 @@ def token(claims: dict[str, Any], key: bytes | None = SECRET, algorithm: str = "
 
 
 def connection(*headers: str) -> HTTPConnection:
-    raw = [(b"authorization", header.encode()) for header in headers]
+    raw = [(b"authorization", header.encode("latin-1")) for header in headers]
     return HTTPConnection({"type": "http", "headers": raw})
 
 
@@ -46,6 +46,10 @@ NOW = int(time.time())
         ([f"Bearer {token({'name': 'ann'})}"], None),
         ([f"Bearer {token({'sub': ''})}"], None),
         ([f"Bearer {token({'sub': 'a' * 256})}"], None),
+        ([f"Bearer {token({'sub': 'half ' + chr(0xD800)})}"], None),
+        ([f"Bearer {token({'sub': 'nul ' + chr(0)})}"], None),
+        ([f"Bearer {token({'sub': 'Zoë Ångström'})}"], "Zoë Ångström"),
+        ([f"Bearer \N{NO-BREAK SPACE}{token({'sub': 'ann'})}"], None),
         ([f"Bearer {token({'sub': 'ann', 'more': 'x' * 9000})}"], None),
     ],
 )

@@ -65,7 +65,7 @@ class JwtAuthenticator:
         if len(given) != 1:
             return None
         scheme, _, token = given[0].partition(" ")
-        token = token.strip()
+        token = token.strip(" ")
         if scheme.lower() != "bearer" or not 0 < len(token) <= _MAX_TOKEN:
             return None
         try:
@@ -77,5 +77,7 @@ class JwtAuthenticator:
             return None
         user_id = claims["sub"]
         if not isinstance(user_id, str) or not 0 < len(user_id) <= MAX_USER_ID:
+            return None
+        if not user_id.isprintable():  # control characters, half a surrogate pair: in no database
             return None
         return Identity(user_id=user_id, token=SecretStr(token))

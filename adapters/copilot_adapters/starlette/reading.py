@@ -39,6 +39,8 @@ async def json_body(scope: Scope, receive: Receive, contract: Contract, limit: i
     headers = Headers(scope=scope)
     if not is_json(headers):
         raise ProblemError("invalid_request", "The body must be application/json.", status=415)
+    if headers.get("content-encoding", "identity").lower() != "identity":
+        raise ProblemError("invalid_request", "The body must not be compressed.", status=415)
     body = await _body(headers, receive, limit)
     try:
         value = orjson.loads(body)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import structlog
 import uvicorn
 
+from copilot_adapters.starlette.connection import BoundedConnection
 from copilot_adapters.starlette.problems import ProblemError, problem_response, request_id
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def run(
     door = _Door(app)
     config = uvicorn.Config(
         door,
+        http=BoundedConnection,
         lifespan="on",
         ws="none",
         log_config=None,

@@ -1,0 +1,91 @@
+"""uvicorn's connections, bounded: what one client can make the server hold, and for how long.
+
+uvicorn itself collects a request's head, its chunk extensions and its trailers without an end, and
+waits for the rest of a request for ever.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import structlog
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+if TYPE_CHECKING:
+    import asyncio
+
+#: Bytes of a request besides its body; more than what one read brings are never kept.
+MAX_AROUND_BODY = 64 * 1024
+
+_log = structlog.get_logger(__name__)
+
+
+class BoundedConnection(HttpToolsProtocol):
+    """An HTTP/1.1 connection whose requests are small around their body and come in time."""
+
+    #: Seconds for a whole request, counted from when it may come; answers may take longer.
+    request_seconds = 60.0
+
+    _around = 0
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
+        super().connection_made(transport)
+        self._expect_request()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        self._around += len(data)
+        super().data_received(data)
+        if self._around > MAX_AROUND_BODY and not self.transport.is_closing():
+            self._refuse(b"431 Request Header Fields Too Large")
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._around = 0
+        if self._answered:
+            self._expect_request()
+
+    def on_body(self, body: bytes) -> None:
+        self._around -= len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        if not self._answered:
+            self._stop_waiting()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self._answered or self.cycle.more_body:
+            self._expect_request()
+
+    @property
+    def _answered(self) -> bool:
+        """No request waits for its answer, or for the end of it."""
+        # uvicorn doesn't say in its types that there is none before the first request.
+        return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]
+
+    def _expect_request(self) -> None:
+        self._stop_waiting()
+        if not self.transport.is_closing():
+            self._late = self.loop.call_later(
+                self.request_seconds, self._refuse, b"408 Request Timeout"
+            )
+
+    def _stop_waiting(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+    def _refuse(self, status: bytes) -> None:
+        """Close; with an answer, unless another one has begun."""
+        _log.info("connection closed", why=status.decode())
+        if self._answered or not self.cycle.response_started:
+            self.transport.write(
+                b"HTTP/1.1 " + status + b"\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+            )
+        self.transport.close()
