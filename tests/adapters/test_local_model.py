@@ -21,6 +21,9 @@ from copilot_adapters.local_model import (
     cached,
     free_cores,
 )
+from copilot_adapters.local_model.examples import EXAMPLES
+from copilot_contracts import Registry
+from openai_server.strictness import check
 
 
 @pytest.fixture
@@ -175,3 +178,14 @@ def test_importing_it_loads_no_machine_code() -> None:
     code = "import copilot_adapters.local_model, json, sys; print(json.dumps(list(sys.modules)))"
     out: Any = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
     assert not {"xllamacpp", "httpx", "langchain_core"} & set(json.loads(out))
+
+
+def test_the_examples_are_calls_that_could_be_made() -> None:
+    """A strict provider takes them as history, and every call satisfies its tool's contract."""
+    check({"model": "m", "messages": list(EXAMPLES)})
+    surface = Registry.bundled().surface("gns3-chat")
+    calls = [call["function"] for message in EXAMPLES for call in message.get("tool_calls", ())]
+    for call in calls:
+        arguments = surface.contract("tool_arguments", call["name"])
+        assert arguments.violation(json.loads(call["arguments"])) is None
+    assert len(calls) == 5

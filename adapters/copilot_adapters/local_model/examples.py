@@ -1,7 +1,8 @@
 """Worked examples that a conversation with a small model begins with, as OpenAI messages.
 
-Without them the 1.5B model asks the same tools again and again. Both calls of the second example
-stand in one message, and the harmless example is the last, because the last is copied most.
+Without them the 1.5B model asks the same tools again and again. Both calls of the third example
+stand in one message, the harmless example is the last, because the last is copied most, and the
+addresses are none, because they were copied too.
 """
 
 from __future__ import annotations
@@ -67,32 +68,37 @@ _LAB = {
     },
     "links": [],
 }
-_SHOWN = "NAME        : host7[1]\nIP/MASK     : 172.16.9.9/24"
+
+
+def _show_ip(host: str) -> tuple[str, JsonObject]:
+    config = {"device_name": host, "commands": ["show ip"]}
+    return "execute_vpcs_commands", {"device_configs": [config]}
+
+
+def _shown(number: int) -> JsonObject:
+    output = f"NAME        : host{number}[1]\nIP/MASK     : A.B.C.{number}/24"
+    outputs = {"outputs": [{"command": "show ip", "output": output}]}
+    return _done(f"n{number}", f"host{number}", outputs)
+
 
 EXAMPLES: tuple[JsonObject, ...] = (
     _user("start host8"),
     _calls(ex0=("start_gns3_node", {"node_ids": ["host8"]})),
     _result("ex0", _done("n8", "host8", {"node_status": "started"})),
     _answer("host8 is started."),
+    _user("host6's ip?"),
+    _calls(ex1=_show_ip("host6")),
+    _result("ex1", _shown(6)),
+    _answer("host6 has the address A.B.C.6/24."),
     _user("which hosts are there, and what is the address of host7?"),
-    _calls(
-        ex1=("gns3_topology_reader", {}),
-        ex2=(
-            "execute_vpcs_commands",
-            {"device_configs": [{"device_name": "host7", "commands": ["show ip"]}]},
-        ),
-    ),
-    _result("ex1", _LAB),
-    _result(
-        "ex2",
-        _done("n7", "host7", {"outputs": [{"command": "show ip", "output": _SHOWN}]}),
-    ),
+    _calls(ex2=("gns3_topology_reader", {}), ex3=_show_ip("host7")),
+    _result("ex2", _LAB),
+    _result("ex3", _shown(7)),
     _answer(
-        "The hosts are host6, host7, host8 and host9 (stopped). "
-        "host7 has the address 172.16.9.9/24."
+        "The hosts are host6, host7, host8 and host9 (stopped). host7 has the address A.B.C.7/24."
     ),
     _user("list the nodes"),
-    _calls(ex3=("gns3_topology_reader", {})),
-    _result("ex3", _LAB),
+    _calls(ex4=("gns3_topology_reader", {})),
+    _result("ex4", _LAB),
     _answer("The nodes are host6, host7, host8, host9 (stopped) and the switch SW."),
 )
