@@ -66,6 +66,7 @@ class ChatPage:
         self.answers = page.locator(".assistant")
         self.answer = self.answers.last
         self.calls = page.locator(".call")
+        self.summaries = page.locator(".call summary")
         self.states = page.locator(".call .state")
         self.ending = page.locator(".ending")
 

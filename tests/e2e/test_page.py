@@ -38,11 +38,15 @@ def test_a_turn_with_a_tool_call(chat: ChatPage, address: str, model: OpenAIServ
     expect(chat.answers.first).to_contain_text("Let me ask PC1.")
     expect(chat.calls.locator("code")).to_have_text("execute_vpcs_commands")
     expect(chat.states).to_have_text("done")
+    expect(chat.calls.locator(".short")).to_have_text("PC1, show ip")
+    expect(chat.calls.get_by_label("Result")).to_be_hidden()
+    expect(chat.message).to_be_focused()
+    chat.summaries.press("Enter")
+    expect(chat.calls.get_by_label("Result")).to_be_visible()
     assert json.loads(chat.calls.get_by_label("Arguments").inner_text()) == show_ip("PC1")
     expect(chat.calls.get_by_label("Result")).to_contain_text("10.0.0.1/24")
     expect(chat.answer).to_have_text("PC1 has 10.0.0.1/24.")
     expect(chat.title).to_have_text("what is PC1's address?")
-    expect(chat.message).to_be_focused()
 
 
 def test_the_history_is_what_was_shown(chat: ChatPage, address: str, model: OpenAIServer) -> None:
@@ -57,6 +61,10 @@ def test_the_history_is_what_was_shown(chat: ChatPage, address: str, model: Open
         chat.ask(message)
         chat.wait()
     expect(chat.states).to_have_text(["done", "failed", "failed"])
+    results = chat.calls.get_by_label("Result")
+    expect(results.nth(0)).to_be_hidden()
+    expect(results.nth(1)).to_be_visible()  # it failed
+    expect(results.nth(2)).to_be_visible()
     before = chat.shown()
     chat.page.reload()
     expect(chat.answer).to_have_text("Again.")
@@ -74,6 +82,7 @@ def test_two_calls_interleaved(chat: ChatPage, address: str, model: OpenAIServer
     chat.ask("addresses?")
     for at in range(2):
         arguments = chat.calls.nth(at).get_by_label("Arguments")
+        expect(arguments).to_be_visible()
         expect(arguments).to_contain_text('{"device_configs"')
         expect(arguments).not_to_contain_text("show ip")  # they grow
     go_on.set()
@@ -81,6 +90,24 @@ def test_two_calls_interleaved(chat: ChatPage, address: str, model: OpenAIServer
     expect(chat.states).to_have_text(["done", "done"])
     for at, device_address in enumerate(("10.0.0.1", "10.0.0.2")):
         expect(chat.calls.nth(at).get_by_label("Result")).to_contain_text(device_address)
+
+
+def test_every_suggestion_is_asked_as_it_reads(
+    chat: ChatPage, address: str, model: OpenAIServer
+) -> None:
+    chat.page.goto(address)
+    suggestions = chat.welcome.get_by_role("button")
+    texts = [shown.strip() for shown in suggestions.all_inner_texts()]
+    assert len(texts) == 3
+    for at, suggestion in enumerate(texts):
+        model.script(text(f"Answer {at}."))
+        suggestions.nth(at).click()
+        expect(chat.answer).to_have_text(f"Answer {at}.")
+        chat.wait()
+        expect(chat.said).to_have_text(suggestion)
+        asked = [request.messages[-1]["content"] for request in model.requests]
+        assert suggestion in asked
+        chat.new_session()
 
 
 def test_sessions(chat: ChatPage, address: str, model: OpenAIServer) -> None:
@@ -164,11 +191,13 @@ def test_a_small_screen_and_no_mouse(chat: ChatPage, address: str, model: OpenAI
     chat.page.keyboard.press("Enter")
     chat.wait()
     assert chat.said.inner_text() == "one\ntwo"
-    assert chat.page.evaluate("document.documentElement.scrollWidth") == 360
     expect(chat.answer).to_be_in_viewport()
-    for part in ("#conversation", ".call", "pre"):
-        fits = "part => part.scrollWidth <= part.clientWidth"
-        assert chat.page.locator(part).first.evaluate(fits), part
+    for parts in (("#conversation", ".call"), ("#conversation", ".call", "pre")):
+        assert chat.page.evaluate("document.documentElement.scrollWidth") == 360
+        for part in parts:
+            fits = "part => part.scrollWidth <= part.clientWidth"
+            assert chat.page.locator(part).first.evaluate(fits), part
+        chat.summaries.press("Enter")
 
     expect(chat.session("New session")).to_be_hidden()
     chat.button("Sessions").press("Enter")

@@ -139,7 +139,12 @@ class VirtualPc:
         if request is None:
             write("Usage: ping ADDRESS [-c N] [-t]\n\n")
             return
-        target, count = request
+        name, count = request
+        try:
+            target = IPv4Address(name)
+        except ValueError:
+            write(f"Cannot resolve {name}\n\n")  # as VPCS without a DNS server
+            return
         mine = self.config.interface
         if mine is not None and target == mine.ip:
             hop = None
@@ -201,9 +206,9 @@ def _parse_address(arguments: list[str]) -> IpConfig | None:
     return None
 
 
-def _parse_ping(arguments: list[str]) -> tuple[IPv4Address, int | None] | None:
-    """The target and the number of requests, None for endless."""
-    target: IPv4Address | None = None
+def _parse_ping(arguments: list[str]) -> tuple[str, int | None] | None:
+    """The target as written and the number of requests, None for endless."""
+    target: str | None = None
     count: int | None = 5
     words = iter(arguments)
     for word in words:
@@ -214,11 +219,8 @@ def _parse_ping(arguments: list[str]) -> tuple[IPv4Address, int | None] | None:
             if not re.fullmatch(r"[1-9][0-9]{0,5}", number):
                 return None
             count = int(number)
-        elif target is None:
-            try:
-                target = IPv4Address(word)
-            except ValueError:
-                return None
+        elif target is None and not word.startswith("-"):
+            target = word
         else:
             return None
     return None if target is None else (target, count)

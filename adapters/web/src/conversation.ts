@@ -98,6 +98,8 @@ export class Conversation {
 
   /** The turn has ended otherwise than by an answer; `again` offers a way on. */
   end(text: string, kind: "error" | "abort", again?: { label: string; go: () => void }): void {
+    // A turn that was stopped says so once.
+    if (kind === "abort") this.root.querySelector(":scope > :last-child > .interrupted")?.remove();
     const ending = element("div", `ending ${kind}`, element("p", "", text));
     if (again) ending.append(button(again.label, again.go));
     this.root.append(ending);

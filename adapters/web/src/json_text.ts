@@ -36,6 +36,15 @@ export function laidOut(text: string): string {
   return out;
 }
 
+/** The values of JSON text on one line, without their names; other text on one line as it is. */
+export function inShort(text: string): string {
+  const tokens = isJson(text) ? (text.match(TOKEN) ?? []) : [text];
+  const values = tokens.filter((token, at) => !/^[{}[\],:]$/.test(token) && tokens[at + 1] !== ":");
+  // Numbers stay as they are written: reading them may round them.
+  const plain = values.map((value) => (/^".*"$/.test(value) ? String(JSON.parse(value)) : value));
+  return plain.join(", ").replace(/\s+/g, " ").trim().slice(0, 200);
+}
+
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);

@@ -20,6 +20,8 @@ const welcome = part("welcome", HTMLDivElement);
 const notice = part("notice", HTMLDivElement);
 const status = part("status", HTMLParagraphElement);
 const composer = part("composer", HTMLFormElement);
+const writing = part("writing", HTMLDivElement);
+const newSession = part("new-session", HTMLAnchorElement);
 const message = part("message", HTMLTextAreaElement);
 const send = part("send", HTMLButtonElement);
 const stop = part("stop", HTMLButtonElement);
@@ -28,6 +30,8 @@ const token = part("token", HTMLInputElement);
 const toggle = part("toggle-sessions", HTMLButtonElement);
 
 let sessions: ChatSession[] = [];
+/** The server knows no such project: there is nothing to talk about. */
+let missing = false;
 let refreshes = 0;
 /** Sessions whose turn is being read, and the open one: looking elsewhere doesn't stop a turn. */
 const held = new Map<string, Session>();
@@ -45,12 +49,13 @@ function makeSession(id: string): Session {
 
 function show(): void {
   const known = sessions.find((session) => session.thread_id === open.id);
-  const name = known?.title ?? "New session";
+  const name = missing ? "Unknown project" : (known?.title ?? "New session");
   title.textContent = name;
   document.title = known ? `${name} – Copilot` : "Copilot";
   actions.hidden = !known;
   pin.textContent = known?.pinned ? "Unpin" : "Pin";
-  welcome.hidden = !open.conversation.empty || location.hash.slice(1) === open.id;
+  writing.hidden = newSession.hidden = missing;
+  welcome.hidden = missing || !open.conversation.empty || location.hash.slice(1) === open.id;
   status.textContent = open.doing && `${open.doing} …`;
   send.hidden = open.running;
   stop.hidden = !open.running;
@@ -74,6 +79,7 @@ async function attempt(work: () => Promise<void>, again?: () => void): Promise<b
     await work();
     return true;
   } catch (error) {
+    missing ||= error instanceof ApiError && error.code === "project_not_found";
     if (error instanceof ApiError && error.status === 401) askToken();
     else if (error instanceof ApiError) tell(error.message, again);
     else if (!(error instanceof DOMException && error.name === "AbortError")) throw error;
@@ -88,6 +94,7 @@ async function refresh(): Promise<void> {
   const number = (refreshes += 1);
   await attempt(async () => {
     const found = await api.sessions();
+    missing = false;
     if (number === refreshes) sessions = found;
   }, start);
 }
@@ -229,5 +236,5 @@ function follow(): void {
 new MutationObserver(follow).observe(log, { childList: true, characterData: true, subtree: true });
 new ResizeObserver(follow).observe(log);
 
-addEventListener("hashchange", () => void route());
+addEventListener("hashchange", () => void (missing ? start() : route()));
 start();

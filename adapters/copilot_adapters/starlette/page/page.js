@@ -169,6 +169,12 @@ function laidOut(text) {
   });
   return out;
 }
+function inShort(text) {
+  const tokens = isJson(text) ? text.match(TOKEN) ?? [] : [text];
+  const values = tokens.filter((token2, at) => !/^[{}[\],:]$/.test(token2) && tokens[at + 1] !== ":");
+  const plain = values.map((value) => /^".*"$/.test(value) ? String(JSON.parse(value)) : value);
+  return plain.join(", ").replace(/\s+/g, " ").trim().slice(0, 200);
+}
 function isJson(text) {
   try {
     JSON.parse(text);
@@ -211,15 +217,16 @@ var WORDS = {
   success: "done",
   error: "failed",
   blocked: "blocked",
-  aborted: "stopped"
+  aborted: "unfinished"
 };
 var CallCard = class {
   root = element("details", "call");
+  #short = element("span", "short");
   #state = element("span", "state");
   #arguments = section("Arguments");
   #result = section("Result");
   constructor(name) {
-    const summary = element("summary", "", element("code", "", name), this.#state);
+    const summary = element("summary", "", element("code", "", name), this.#short, this.#state);
     this.root.append(summary, this.#arguments.root, this.#result.root);
     this.root.open = true;
     this.#is("called");
@@ -230,6 +237,7 @@ var CallCard = class {
     const said = text.trim();
     this.#arguments.root.hidden = said === "" || said === "{}";
     this.#arguments.text.textContent = whole ? laidOut(text) : text;
+    this.#short.textContent = whole ? inShort(text) : "";
   }
   run() {
     this.#is("running");
@@ -237,6 +245,9 @@ var CallCard = class {
   /** `size`: the whole result in bytes, when `output` is only a part of it. */
   end(status2, output, size) {
     this.#is(status2);
+    const failed = status2 === "error" || status2 === "blocked";
+    if (!failed && !this.root.matches(":focus-within")) this.root.open = false;
+    if (status2 === "aborted") return;
     this.#result.root.hidden = false;
     this.#result.text.textContent = laidOut(output);
     this.#result.note.textContent = size === void 0 ? "" : `Only the beginning and the end of ${size.toLocaleString()} bytes.`;
@@ -340,6 +351,7 @@ var Conversation = class {
   }
   /** The turn has ended otherwise than by an answer; `again` offers a way on. */
   end(text, kind, again) {
+    if (kind === "abort") this.root.querySelector(":scope > :last-child > .interrupted")?.remove();
     const ending = element("div", `ending ${kind}`, element("p", "", text));
     if (again) ending.append(button(again.label, again.go));
     this.root.append(ending);
@@ -517,13 +529,16 @@ function readEvent(message2) {
   if (typeof name !== "string") {
     throw new TypeError("A message of the stream names no event.");
   }
-  if (!Object.hasOwn(EVENTS, name)) return { known: false, name, data };
+  if (!has(EVENTS, name)) return { known: false, name, data };
   for (const key of EVENTS[name]) {
-    if (!Object.hasOwn(keys, key)) {
+    if (!has(keys, key)) {
       throw new TypeError(`The event ${name} lacks its key ${key}.`);
     }
   }
   return { known: true, event: data };
+}
+function has(object, key) {
+  return Object.prototype.hasOwnProperty.call(object, key);
 }
 
 // src/turn.ts
@@ -785,6 +800,8 @@ var welcome = part("welcome", HTMLDivElement);
 var notice = part("notice", HTMLDivElement);
 var status = part("status", HTMLParagraphElement);
 var composer = part("composer", HTMLFormElement);
+var writing = part("writing", HTMLDivElement);
+var newSession = part("new-session", HTMLAnchorElement);
 var message = part("message", HTMLTextAreaElement);
 var send = part("send", HTMLButtonElement);
 var stop = part("stop", HTMLButtonElement);
@@ -792,6 +809,7 @@ var tokenForm = part("token-form", HTMLFormElement);
 var token = part("token", HTMLInputElement);
 var toggle = part("toggle-sessions", HTMLButtonElement);
 var sessions = [];
+var missing = false;
 var refreshes = 0;
 var held = /* @__PURE__ */ new Map();
 var open = makeSession(newId());
@@ -804,12 +822,13 @@ function makeSession(id) {
 }
 function show() {
   const known = sessions.find((session) => session.thread_id === open.id);
-  const name = known?.title ?? "New session";
+  const name = missing ? "Unknown project" : known?.title ?? "New session";
   title.textContent = name;
   document.title = known ? `${name} – Copilot` : "Copilot";
   actions.hidden = !known;
   pin.textContent = known?.pinned ? "Unpin" : "Pin";
-  welcome.hidden = !open.conversation.empty || location.hash.slice(1) === open.id;
+  writing.hidden = newSession.hidden = missing;
+  welcome.hidden = missing || !open.conversation.empty || location.hash.slice(1) === open.id;
   status.textContent = open.doing && `${open.doing} …`;
   send.hidden = open.running;
   stop.hidden = !open.running;
@@ -828,6 +847,7 @@ async function attempt(work, again) {
     await work();
     return true;
   } catch (error) {
+    missing ||= error instanceof ApiError && error.code === "project_not_found";
     if (error instanceof ApiError && error.status === 401) askToken();
     else if (error instanceof ApiError) tell(error.message, again);
     else if (!(error instanceof DOMException && error.name === "AbortError")) throw error;
@@ -840,6 +860,7 @@ async function refresh() {
   const number = refreshes += 1;
   await attempt(async () => {
     const found = await api.sessions();
+    missing = false;
     if (number === refreshes) sessions = found;
   }, start);
 }
@@ -950,5 +971,5 @@ function follow() {
 }
 new MutationObserver(follow).observe(log, { childList: true, characterData: true, subtree: true });
 new ResizeObserver(follow).observe(log);
-addEventListener("hashchange", () => void route());
+addEventListener("hashchange", () => void (missing ? start() : route()));
 start();
