@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import keyword
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from copilot_contracts.registry import Registry
@@ -80,7 +80,7 @@ def generate(
 class _Target:
     """The files that one generator writes for one surface."""
 
-    surface: str
+    bundle: Bundle
     stamp: Callable[[str], Stamp]
     comment: str
     paths: dict[str, Path]
@@ -118,10 +118,10 @@ def _targets(
         if keyword.iskeyword(module):
             raise CodegenError(f"A surface can't be called {module}: that is a word of Python's.")
         paths = {name: python / module / name for name in ("__init__.py", "models.py", "types.py")}
-        yield _Target(bundle.surface, stamp(python_generator()), "#", paths, make_python)
+        yield _Target(bundle, stamp(python_generator()), "#", paths, make_python)
     if typescript is not None:
         paths = {"": typescript / f"{bundle.surface}.ts"}
-        yield _Target(bundle.surface, stamp(typescript_generator()), "//", paths, make_typescript)
+        yield _Target(bundle, stamp(typescript_generator()), "//", paths, make_typescript)
 
 
 def _stale(path: Path, target: _Target) -> str | None:
@@ -136,6 +136,8 @@ def _stale(path: Path, target: _Target) -> str | None:
     if stamp.body != right.body:
         return "edited by hand"
     if stamp.schemas != right.schemas:
+        if stamp.schemas == schemas_digest(replace(target.bundle, version=stamp.version)):
+            return f"version {stamp.version} is now {right.version}"
         return f"the schemas of {stamp.surface} {stamp.version} changed"
     if not same_generator(stamp.generator, right.generator):
         return f"generator version changed: {stamp.generator} is now {right.generator}"
@@ -149,14 +151,14 @@ def _check(target: _Target) -> Iterator[FileResult]:
         made = {}
     for name, path in target.paths.items():
         if name not in target.reasons:
-            yield FileResult(path, target.surface, "fresh")
+            yield FileResult(path, target.bundle.surface, "fresh")
             continue
         lines: list[str] = []
         if name in made and path.exists():
             text = path.read_text(encoding="utf-8")
             found = read_stamp(text)
             lines = drift(found[1] if found else text, made[name])
-        yield FileResult(path, target.surface, "stale", target.reasons[name], tuple(lines))
+        yield FileResult(path, target.bundle.surface, "stale", target.reasons[name], tuple(lines))
 
 
 def _write(target: _Target) -> Iterator[FileResult]:
@@ -169,12 +171,12 @@ def _write(target: _Target) -> Iterator[FileResult]:
     made = target.make() if target.reasons else {}
     for name, path in target.paths.items():
         if name not in target.reasons:
-            yield FileResult(path, target.surface, "fresh")
+            yield FileResult(path, target.bundle.surface, "fresh")
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         line = target.stamp(made[name]).line(target.comment)
         path.write_text(f"{line}\n{made[name]}", encoding="utf-8", newline="\n")
-        yield FileResult(path, target.surface, "written", target.reasons[name])
+        yield FileResult(path, target.bundle.surface, "written", target.reasons[name])
 
 
 def _orphans(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from .bundle import Bundle, Schema, is_closed_tuple
-from .errors import CodegenError
+from .errors import CodegenError, MissingGenerator
 from .python_package import package_source
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _run(document: Schema, options: dict[str, Any]) -> str:
     try:
         from datamodel_code_generator import Formatter, InputFileType, generate
     except ModuleNotFoundError as error:
-        raise CodegenError(
+        raise MissingGenerator(
             "Generating Python needs datamodel-code-generator: "
             "pip install 'copilot-contracts[codegen]'"
         ) from error

@@ -126,13 +126,18 @@ export function readEvent(message: {message}): ReadResult {{
   if (typeof name !== "string") {{
     throw new TypeError("A message of the stream names no event.");
   }}
-  if (!Object.hasOwn(EVENTS, name)) return {{ known: false, name, data }};
+  if (!has(EVENTS, name)) return {{ known: false, name, data }};
   for (const key of EVENTS[name as EventName]) {{
-    if (!Object.hasOwn(keys, key)) {{
+    if (!has(keys, key)) {{
       throw new TypeError(`The event ${{name}} lacks its key ${{key}}.`);
     }}
   }}
   return {{ known: true, event: {event} as Event }};
+}}
+
+/** As Object.hasOwn, which compilers that aim at less than ES2022 don't know. */
+function has(object: object, key: string): boolean {{
+  return Object.prototype.hasOwnProperty.call(object, key);
 }}
 """
 

@@ -17,6 +17,7 @@ from copilot_codegen.stamp import read_stamp
 
 ROOT = Path(__file__).parents[2]
 SCHEMAS = ROOT / "schemas"
+VERSION = json.loads((SCHEMAS / "gns3-chat/surface.json").read_text(encoding="utf-8"))["version"]
 PYTHON = ROOT / "contracts/copilot_contracts/generated"
 TYPESCRIPT = ROOT / "contracts/typescript/src/generated"
 
@@ -44,6 +45,11 @@ def edit(file: Path, *changes: tuple[str, str]) -> None:
         assert old in text
         text = text.replace(old, new)
     file.write_text(text, encoding="utf-8")
+
+
+def raise_version(folder: Path) -> None:
+    old = f'"version": "{VERSION}"'
+    edit(folder / "schemas/gns3-chat/surface.json", (old, '"version": "99.0.0"'))
 
 
 def test_what_is_committed_is_fresh(copy: Path) -> None:
@@ -74,7 +80,7 @@ class TestB12EditedSchemas:
         assert set(stale) == {"__init__.py", "models.py", "types.py", "gns3-chat.ts"}
         for name in ("models.py", "types.py", "gns3-chat.ts"):
             assert stale[name].state == "stale"
-            assert stale[name].reason == "the schemas of gns3-chat 1.0.0 changed"
+            assert stale[name].reason == f"the schemas of gns3-chat {VERSION} changed"
             assert stale[name].drift == ("OpenAIFunctionCall: `arguments` is gone, `args` is new",)
 
     def test_a_changed_type_a_new_one_and_one_that_is_gone(self, copy: Path) -> None:
@@ -119,11 +125,20 @@ class TestB12EditedSchemas:
     def test_stale_is_stale_without_the_generators(
         self, copy: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        edit(copy / "schemas/gns3-chat/surface.json", ('"version": "1.0.0"', '"version": "1.0.1"'))
+        raise_version(copy)
         monkeypatch.setenv("PATH", "")
         monkeypatch.setitem(sys.modules, "datamodel_code_generator", None)
         assert {result.drift for result in check(copy).values()} == {()}
         assert len(check(copy)) == 4
+
+
+def test_a_raised_version_alone_is_told_from_changed_schemas(copy: Path) -> None:
+    raise_version(copy)
+    reasons = {result.reason for result in check(copy).values()}
+    assert reasons == {f"version {VERSION} is now 99.0.0"}
+    edit(copy / "schemas/gns3-chat/events/done.json", ('"session_id"', '"session"'))
+    reasons = {result.reason for result in check(copy).values()}
+    assert reasons == {f"the schemas of gns3-chat {VERSION} changed"}
 
 
 def test_an_edit_by_hand_is_seen_and_undone(copy: Path) -> None:
@@ -224,7 +239,7 @@ def test_progress_is_told(make_surface: MakeSurface, tmp_path: Path) -> None:
 def test_the_header_says_what_the_file_is_made_of() -> None:
     found = read_stamp((PYTHON / "gns3_chat/models.py").read_text(encoding="utf-8"))
     assert found is not None
-    assert (found[0].surface, found[0].version) == ("gns3-chat", "1.0.0")
+    assert (found[0].surface, found[0].version) == ("gns3-chat", VERSION)
     assert "datamodel-code-generator 0." in found[0].generator
     found = read_stamp((TYPESCRIPT / "gns3-chat.ts").read_text(encoding="utf-8"))
     assert found is not None

@@ -342,6 +342,18 @@ def test_hostile_names_of_events_routes_and_tools(
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.parametrize("file", ["generated/gns3-chat.ts", "sse.ts"])
+def test_compilers_of_older_javascript_take_it(tsc: Tsc, tmp_path: Path, file: str) -> None:
+    """What is generated goes into programs with other settings than ours."""
+    shutil.copy(ROOT / "contracts/typescript/src" / file, tmp_path)
+    # The stream reader needs what streams need: async generators.
+    settings = {"target": "es2018", "lib": ["es2018", "dom"]}
+    if file != "sse.ts":
+        settings = {"target": "es2015", "lib": ["es5"]}
+    done = tsc(tmp_path, **settings)
+    assert done.returncode == 0, done.stdout
+
+
 def test_the_npm_package_builds_and_runs(tsc: Tsc, node: str, tmp_path: Path) -> None:
     compiler = ROOT / "contracts/typescript/node_modules/typescript/bin/tsc"
     command = [node, str(compiler), "-p", "tsconfig.build.json", "--outDir", str(tmp_path / "dist")]

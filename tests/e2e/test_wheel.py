@@ -75,7 +75,8 @@ def test_contracts_work_without_extras(installed: Path, tmp_path: Path) -> None:
         "c.Registry.bundled().surface('gns3-chat').version)"
     )
     found = _run(python, "-c", program)
-    assert found.stdout.strip() == "[] 1.0.0", found.stderr
+    catalogue = json.loads((ROOT / "schemas/gns3-chat/surface.json").read_text())
+    assert found.stdout.strip() == f"[] {catalogue['version']}", found.stderr
 
     command = installed / "copilot-contracts"
     linted = _run(command, "lint", ROOT / "schemas")
@@ -98,6 +99,6 @@ def test_what_an_extra_provides_names_it(
     arguments = ["--schemas", str(ROOT / "schemas"), "--python", str(tmp_path)]
     more = arguments if command == ["generate"] else []
     refused = _run(installed / "copilot-contracts", *command, *more)
-    assert refused.returncode not in {0, 5}
+    assert refused.returncode == 2
     assert f"copilot-contracts[{extra}]" in refused.stderr
     assert "Traceback" not in refused.stderr

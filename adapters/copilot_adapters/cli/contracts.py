@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
 
 _CHUNK = 1 << 16
+#: How many findings of a recording are printed: the first faults of a stream cause the rest.
+_SHOWN = 20
 
 
 def add_to(app: typer.Typer) -> None:
@@ -43,14 +45,17 @@ def lint(
 ) -> None:
     """Check schemas and catalogues, a line a finding: path:line:column: RULE message"""
     from copilot_contracts.lint import lint as findings_of
+    from copilot_contracts.lint import surfaces_in
 
-    findings = [finding for path in paths or [_schemas()] for finding in findings_of(_there(path))]
+    folders = [_there(path) for path in paths or [_schemas()]]
+    findings = [finding for folder in folders for finding in findings_of(folder)]
     if as_json:
         _print_json(findings)
     else:
         for f in findings:
             typer.echo(f"{f.path}:{f.line}:{f.column}: {f.rule} {f.message}")
-        typer.echo(_counted(len(findings), "finding"), err=True)
+        names = ", ".join(name for folder in folders for name in surfaces_in(folder))
+        typer.echo(f"{names}: {_counted(len(findings), 'finding')}", err=True)
     raise typer.Exit(FAILED if any(f.level == "error" for f in findings) else FINE)
 
 
@@ -72,9 +77,11 @@ def verify_stream(
         _print_json(findings)
     else:
         name = "<stdin>" if file == "-" else file
-        for f in findings:
+        for f in findings[:_SHOWN]:
             typer.echo(f"{name}:{f.line}: event {f.position}: {f.rule} {f.message}")
-        typer.echo(_counted(len(findings), "finding"), err=True)
+        if more := len(findings[_SHOWN:]):
+            typer.echo(f"… and {more} more (all with --json)", err=True)
+        typer.echo(f"{surface}: {_counted(len(findings), 'finding')}", err=True)
     raise typer.Exit(FAILED if findings else FINE)
 
 
@@ -96,7 +103,10 @@ def _schemas() -> Path:
     from copilot_contracts.registry import schemas_folder
 
     here = Path("schemas")
-    return here if here.is_dir() else schemas_folder()
+    if here.is_dir():
+        return here
+    typer.echo(f"There is no folder {here} here: the schemas of the package are linted.", err=True)
+    return schemas_folder()
 
 
 def _there(path: Path) -> Path:
@@ -123,4 +133,4 @@ def _print_json(findings: Iterable[Any]) -> None:
 
 
 def _counted(count: int, what: str) -> str:
-    return f"{count or 'No'} {what}{'' if count == 1 else 's'}"
+    return f"{count or 'no'} {what}{'' if count == 1 else 's'}"

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from copilot_adapters.cli import PROGRAM
 from copilot_adapters.cli.outcome import FAILED, FINE, STALE, WRONG_USAGE, CommandError, needs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from copilot_codegen.generate import State
+
+_SCHEMAS = Path("schemas")
 # Where this repository keeps what is generated.
 _PYTHON = Path("contracts/copilot_contracts/generated")
 _TYPESCRIPT = Path("contracts/typescript/src/generated")
@@ -22,7 +28,7 @@ _TYPESCRIPT = Path("contracts/typescript/src/generated")
 def generate(
     schemas: Annotated[
         Path, typer.Option(help="A folder of surfaces, or of one.", show_default=True)
-    ] = Path("schemas"),
+    ] = _SCHEMAS,
     python: Annotated[
         Path | None, typer.Option(help="Where the Python packages go, one a surface.")
     ] = None,
@@ -34,6 +40,8 @@ def generate(
     ] = False,
 ) -> None:
     """Make Pydantic models, TypedDicts and TypeScript types of schemas."""
+    asked = [("--schemas", schemas)] if schemas != _SCHEMAS else []
+    asked += [(name, to) for name, to in (("--python", python), ("--typescript", typescript)) if to]
     if python is None and typescript is None and _PYTHON.is_dir():
         python, typescript = _PYTHON, _TYPESCRIPT
     if python is None and typescript is None:
@@ -41,12 +49,14 @@ def generate(
     if not schemas.is_dir():
         raise CommandError(f"There is no folder {schemas}.", WRONG_USAGE)
     with needs("codegen"):
-        from copilot_codegen.errors import CodegenError
+        from copilot_codegen.errors import CodegenError, MissingGenerator
         from copilot_codegen.generate import generate as generated
         from copilot_contracts import SurfaceError
     try:
         with _progress() as progress, needs("codegen"):
             results = generated(schemas, python, typescript, check, progress)
+    except MissingGenerator as error:
+        raise CommandError(str(error), WRONG_USAGE) from error
     except (CodegenError, SurfaceError) as error:
         raise CommandError(str(error), FAILED) from error
     for result in results:
@@ -54,12 +64,15 @@ def generate(
             typer.echo(f"{result.path}: {result.state}: {result.reason}")
             for line in result.drift:
                 typer.echo(f"  {line}")
-    stale = sum(result.state == "stale" for result in results)
-    fresh = sum(result.state == "fresh" for result in results)
-    typer.echo(f"{fresh} of {len(results)} files are fresh", err=True)
-    if stale:
-        typer.echo("Run `copilot-contracts generate` and commit what it writes.", err=True)
-    raise typer.Exit(STALE if stale else FINE)
+    count = Counter(result.state for result in results)
+    main: State = "stale" if check else "written"
+    removed = f"{count['removed']} removed, " if count["removed"] else ""
+    files = "file" if count[main] == 1 else "files"
+    typer.echo(f"{count[main]} {files} {main}, {removed}{count['fresh']} fresh", err=True)
+    if count["stale"]:
+        again = shlex.join([PROGRAM, "generate", *(str(part) for pair in asked for part in pair)])
+        typer.echo(f"Run `{again}` and commit what it writes.", err=True)
+    raise typer.Exit(STALE if count["stale"] else FINE)
 
 
 @contextmanager

@@ -38,7 +38,12 @@ def fetch(
     ] = LocalModel.LARGE,
 ) -> None:
     """Fetch a model's weights into the cache; a broken fetch goes on where it stopped."""
-    typer.echo(fetch_with_progress(name.value))
+    from copilot_adapters.local_model import cached
+
+    path = cached(name.value)
+    if path is not None:
+        typer.echo(f"The local model {name.value} is already there.", err=True)
+    typer.echo(path or fetch_with_progress(name.value))
 
 
 def fetch_with_progress(name: str) -> Path:

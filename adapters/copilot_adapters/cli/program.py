@@ -13,8 +13,19 @@ from copilot_adapters.cli.outcome import INTERNAL, WRONG_USAGE, CommandError
 
 _DEBUG = "COPILOT_DEBUG"
 
+_EXIT_CODES = """\
+Exit codes:
+0  fine
+1  findings, or it couldn't be done
+2  wrong usage, or an extra isn't installed
+3  stale generated files
+4  only undecided findings
+5  internal error
+"""
+
 app = typer.Typer(
     name=PROGRAM,
+    epilog=_EXIT_CODES,
     help="Contracts for agent servers: one JSON Schema per event, route and tool.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -63,7 +63,11 @@ def serve(
         str | None, typer.Option(help=f"Its model; or in {_MODEL}. A key only in {_KEY}.")
     ] = None,
     model: Annotated[
-        LocalModel | None, typer.Option(help="A local model; fetched first if need be.")
+        LocalModel | None,
+        typer.Option(
+            help="A local model; fetched first if need be. Without any model's option: one that is "
+            "in the cache, if any; nothing is fetched unasked."
+        ),
     ] = None,
     model_file: Annotated[
         Path | None, typer.Option(help="Any GGUF file as the local model.")

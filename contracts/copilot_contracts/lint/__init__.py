@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..schema_files import at_pointer, subschemas
+from ..schema_files import SchemaFiles, at_pointer, subschemas
+from ..violations import SurfaceError
 from .consumers import check_consumers
 from .documents import check_meta_schema, check_titles, check_values, check_words
 from .entries import Bundles, check_catalogue, check_entries, check_order, check_shape, entries
@@ -21,7 +22,7 @@ from .refs import bundles, check_refs, places, reached
 from .rules import RULES, Finding, Level, Rule
 from .unions import check_combination
 
-__all__ = ["RULES", "Finding", "Level", "Rule", "lint"]
+__all__ = ["RULES", "Finding", "Level", "Rule", "lint", "surfaces_in"]
 
 
 def lint(path: str | Path) -> list[Finding]:
@@ -29,13 +30,33 @@ def lint(path: str | Path) -> list[Finding]:
 
     Reads nothing outside of it, and fetches nothing. Raises NotADirectoryError.
     """
+    return sorted(finding for folder in _folders(path) for finding in _lint_surface(folder))
+
+
+def surfaces_in(path: str | Path) -> list[str]:
+    """What `lint` looks at, such as "gns3-chat 1.0.0"; where a catalogue can't be read, its folder.
+
+    Raises NotADirectoryError.
+    """
+    return [_named(folder) for folder in _folders(path)]
+
+
+def _folders(path: str | Path) -> list[Path]:
     root = Path(path)
     if not root.is_dir():
         raise NotADirectoryError(f"There is no folder {root}: lint reads a folder of schemas.")
     surfaces = sorted(file.parent for file in root.glob(f"*/{CATALOGUE}"))
     if (root / CATALOGUE).is_file() or not surfaces:
-        surfaces = [root]
-    return sorted(finding for surface in surfaces for finding in _lint_surface(surface))
+        return [root]
+    return surfaces
+
+
+def _named(folder: Path) -> str:
+    try:
+        catalogue = SchemaFiles(folder).document(CATALOGUE)
+        return f"{catalogue['name']} {catalogue['version']}"
+    except (SurfaceError, KeyError):
+        return str(folder)
 
 
 def _lint_surface(root: Path) -> list[Finding]:

@@ -1,4 +1,4 @@
-# Generated from gns3-chat 1.0.0 (schemas 0dc127cb80714574) by copilot_codegen bb8494fa, datamodel-code-generator 0.89.0; do not edit (body e599e84347bfc142)
+# Generated from gns3-chat 1.0.0 (schemas 0dc127cb80714574) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body e599e84347bfc142)
 "GNS3 chat: The chat API of an AI copilot for GNS3 network labs: an agent per project, sessions in the project's own file, streamed answers, tools on lab devices."
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-# Generated from gns3-chat 1.0.0 (schemas 0dc127cb80714574) by copilot_codegen bb8494fa, datamodel-code-generator 0.89.0; do not edit (body 9bc10001bacb4aae)
+# Generated from gns3-chat 1.0.0 (schemas 0dc127cb80714574) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body 9bc10001bacb4aae)
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal

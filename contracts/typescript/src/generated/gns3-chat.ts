@@ -1,4 +1,4 @@
-// Generated from gns3-chat 1.0.0 (schemas 0dc127cb80714574) by copilot_codegen 413af677, json-schema-to-typescript 16.0.0; do not edit (body 975828c17779791e)
+// Generated from gns3-chat 1.0.0 (schemas 0dc127cb80714574) by copilot_codegen 52912d88, json-schema-to-typescript 16.0.0; do not edit (body 7fdce2940e0406bb)
 /**
  * GNS3 chat: The chat API of an AI copilot for GNS3 network labs: an agent per project, sessions in the project's own file, streamed answers, tools on lab devices.
  *
@@ -1412,11 +1412,16 @@ export function readEvent(message: { readonly data: string }): ReadResult {
   if (typeof name !== "string") {
     throw new TypeError("A message of the stream names no event.");
   }
-  if (!Object.hasOwn(EVENTS, name)) return { known: false, name, data };
+  if (!has(EVENTS, name)) return { known: false, name, data };
   for (const key of EVENTS[name as EventName]) {
-    if (!Object.hasOwn(keys, key)) {
+    if (!has(keys, key)) {
       throw new TypeError(`The event ${name} lacks its key ${key}.`);
     }
   }
   return { known: true, event: data as Event };
+}
+
+/** As Object.hasOwn, which compilers that aim at less than ES2022 don't know. */
+function has(object: object, key: string): boolean {
+  return Object.prototype.hasOwnProperty.call(object, key);
 }
