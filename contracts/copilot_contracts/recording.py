@@ -68,8 +68,7 @@ def _read(check: "_Check", lines: _Lines) -> None:
     """The first line that isn't blank tells the form."""
     blank: list[tuple[int, bytes, bool]] = []
     for number, line, ended in lines:
-        line = line.removeprefix(_BOM) if number == 1 else line
-        begin = line.lstrip()[:1]
+        begin = _without_bom(number, line).lstrip()[:1]
         if begin:
             lines = chain([(number, line, ended)], lines)
             break
@@ -153,12 +152,17 @@ class _Check:
         return value
 
 
+def _without_bom(number: int, line: bytes) -> bytes:
+    return line.removeprefix(_BOM) if number == 1 else line
+
+
 def _read_json_lines(check: _Check, lines: _Lines) -> None:
     for number, line, _ in lines:
         if len(line) > sse.MAX_EVENT_BYTES:
             check.line = number
             check.found("SIZE", f"a line is larger than {sse.MAX_EVENT_BYTES} bytes.")
             return
+        line = _without_bom(number, line)
         if line.strip():
             check.event(number, None, line)
 
@@ -196,7 +200,7 @@ def _read_array(check: _Check, lines: _Lines) -> None:
     begin = 0
     for number, part, _ in lines:
         begin = begin or number
-        content += b"\n" + part if content else part
+        content += b"\n" + part if content else _without_bom(number, part)
         if len(content) > sse.MAX_EVENT_BYTES:
             check.line = begin
             check.found(

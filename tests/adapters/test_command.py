@@ -249,6 +249,13 @@ def test_what_cannot_be_done_is_said_and_is_2(
     assert "Traceback" not in said.stderr
 
 
+def test_a_closed_stdin_is_said() -> None:
+    line = f"exec '{sys.executable}' -m copilot_adapters.cli verify-stream gns3-chat - <&-"
+    said = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=60, check=False)
+    assert (said.returncode, said.stdout) == (2, "")
+    assert "stdin" in said.stderr
+
+
 def test_a_base_install_lints_and_verifies_and_names_the_extra_for_the_rest() -> None:
     assert command("lint", program=WITHOUT_EXTRAS).returncode == 0
     good = command("verify-stream", "gns3-chat", "-", stdin=GOOD, program=WITHOUT_EXTRAS)

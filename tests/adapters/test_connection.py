@@ -113,6 +113,15 @@ async def test_a_request_that_does_not_come_to_its_end_is_not_waited_for(begin: 
     assert 0.3 < time.monotonic() - began < 3
 
 
+async def test_half_a_request_does_not_hold_a_server_that_ends() -> None:
+    async with serving(app) as url:
+        reader, writer = await talk(url)
+        writer.write(POST + b"Content-Length: 9\r\n\r\nx")
+        await asyncio.sleep(0.2)
+    assert (await rest_of(reader)).startswith(b"HTTP/1.1 503 ")
+    writer.close()
+
+
 async def test_bytes_now_and_then_do_not_keep_a_connection() -> None:
     async with serving(app, Quick) as url:
         reader, writer = await talk(url)

@@ -121,6 +121,7 @@ FAULTS: list[tuple[str, bytes, list[tuple[int, int, str]]]] = [
         b"\n\ndata: {\ndata: " + LINE[1:-1] + b',\ndata: "x": 1}\n\n',
         [(1, 3, "additionalProperties")],
     ),
+    ("two byte order marks", b"\xef\xbb\xbf" * 2 + b"data: " + LINE + b"\n\n", [(1, 2, "LAST")]),
     ("JSON lines", LINES + b"\n" + LINE, [(6, 7, "LAST")]),
     ("a JSON line that is none", LINES[:-3] + b"\n", [(5, 5, "JSON"), (6, 5, "LAST")]),
     ("a JSON line not in UTF-8", LINES.replace(b"Hello", b"H\xffllo"), [(1, 1, "UTF8")]),

@@ -116,6 +116,8 @@ def _there(path: Path) -> Path:
 
 
 def _chunks(file: str) -> Iterator[bytes]:
+    if file == "-" and sys.stdin is None:
+        raise CommandError("There is no stdin to read: it is closed.", WRONG_USAGE)
     try:
         with contextlib.ExitStack() as stack:
             stream = sys.stdin.buffer if file == "-" else stack.enter_context(Path(file).open("rb"))

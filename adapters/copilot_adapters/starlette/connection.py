@@ -63,6 +63,13 @@ class BoundedConnection(HttpToolsProtocol):
         if self._answered or self.cycle.more_body:
             self._expect_request()
 
+    def shutdown(self) -> None:
+        """The server ends: a request that has not come wholly has no answer to wait for."""
+        if not self._answered and self.cycle.more_body and not self.cycle.response_started:
+            self._refuse(b"503 Service Unavailable")
+        else:
+            super().shutdown()
+
     @property
     def _answered(self) -> bool:
         """No request waits for its answer, or for the end of it."""
