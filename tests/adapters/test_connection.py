@@ -113,6 +113,24 @@ async def test_a_request_that_does_not_come_to_its_end_is_not_waited_for(begin: 
     assert 0.3 < time.monotonic() - began < 3
 
 
+async def test_who_comes_when_the_server_is_full_is_sent_away_at_once() -> None:
+    class Small(BoundedConnection):
+        most = 3
+
+    async with serving(app, Small) as url:
+        first, *others = [await talk(url) for _ in range(3)]
+        for _ in range(20):
+            reader, writer = await talk(url)
+            assert (await rest_of(reader)).startswith(b"HTTP/1.1 503 ")
+            writer.close()
+        first[1].close()
+        await asyncio.sleep(0.1)
+        for reader, writer in (await talk(url), *others):
+            writer.write(GET + b"\r\n")
+            await reader.readuntil(b"0 bytes")
+            writer.close()
+
+
 async def test_half_a_request_does_not_hold_a_server_that_ends() -> None:
     async with serving(app) as url:
         reader, writer = await talk(url)

@@ -1,11 +1,13 @@
 """uvicorn's connections, bounded: what one client can make the server hold, and for how long.
 
-uvicorn itself collects a request's head, its chunk extensions and its trailers without an end, and
-waits for the rest of a request for ever.
+uvicorn itself collects a request's head, its chunk extensions and its trailers without an end,
+waits for the rest of a request for ever, and accepts connections until no file can be opened any
+more, which asyncio then logs thousands of times a second.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import structlog
@@ -20,18 +22,33 @@ MAX_AROUND_BODY = 64 * 1024
 _log = structlog.get_logger(__name__)
 
 
+def most_connections() -> int:
+    """A third of the files that this process may open: a turn has some besides its reader's."""
+    if sys.platform == "win32":
+        return 1000
+    import resource
+
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return 10_000 if files == resource.RLIM_INFINITY else min(10_000, files // 3)
+
+
 class BoundedConnection(HttpToolsProtocol):
     """An HTTP/1.1 connection whose requests are small around their body and come in time."""
 
     #: Seconds for a whole request, counted from when it may come; answers may take longer.
     request_seconds = 60.0
+    #: Who comes when so many are open is sent away at once.
+    most = most_connections()
 
     _around = 0
     _late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
         super().connection_made(transport)
-        self._expect_request()
+        if len(self.connections) > self.most:
+            self._refuse(b"503 Service Unavailable")
+        else:
+            self._expect_request()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
@@ -90,7 +107,7 @@ class BoundedConnection(HttpToolsProtocol):
 
     def _refuse(self, status: bytes) -> None:
         """Close; with an answer, unless another one has begun."""
-        _log.info("connection closed", why=status.decode())
+        _log.debug("connection closed", why=status.decode())
         if self._answered or not self.cycle.response_started:
             self.transport.write(
                 b"HTTP/1.1 " + status + b"\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.types import Receive, Scope, Send
 
+#: asyncio accepts as many in one go, before a connection of them can be sent away.
+_BACKLOG = 256
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 _log = structlog.get_logger(__name__)
@@ -36,7 +38,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
-        listening.listen(2048)
+        listening.listen(_BACKLOG)
     except OSError:
         listening.close()
         raise
@@ -55,6 +57,7 @@ def run(
     config = uvicorn.Config(
         door,
         http=BoundedConnection,
+        backlog=_BACKLOG,
         lifespan="on",
         ws="none",
         log_config=None,
