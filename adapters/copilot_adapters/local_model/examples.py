@@ -64,7 +64,7 @@ _LAB = {
         "host7": _node("n7"),
         "host8": _node("n8"),
         "host9": _node("n9", status="stopped"),
-        "SW": _node("n5", "ethernet_switch"),
+        "SW1": _node("n5", "ethernet_switch"),
     },
     "links": [],
 }
@@ -100,5 +100,5 @@ EXAMPLES: tuple[JsonObject, ...] = (
     _user("list the nodes"),
     _calls(ex4=("gns3_topology_reader", {})),
     _result("ex4", _LAB),
-    _answer("The nodes are host6, host7, host8, host9 (stopped) and the switch SW."),
+    _answer("The nodes are host6, host7, host8, host9 (stopped) and the switch SW1."),
 )
