@@ -25,7 +25,7 @@ from langgraph.graph.message import add_messages
 from langgraph.runtime import Runtime  # noqa: TC002 - LangGraph reads the nodes' annotations
 
 from copilot_core import events as ev
-from copilot_core.llm.failures import ModelFailure, model_failure
+from copilot_core.llm.failures import NO_ANSWER, ModelFailure, model_failure
 from copilot_core.messages import (
     assistant_message,
     history_for_model,
@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 MAX_ANSWER = 1_000_000
 TITLE_SECONDS = 20.0
 _TITLE_TOKENS = 60
+#: More than any context window; what is beyond isn't a count of tokens.
+MAX_TOKENS = 2**40
 _ENDLESS = ev.TurnFailed(
     "llm_unavailable",
     f"The model did not come to an end: its answer was stopped after {MAX_ANSWER} characters.",
@@ -181,6 +183,8 @@ async def _stream_answer(
         raise
     except Exception as error:
         raise ModelFailure(model_failure(error, streaming=whole.begun)) from error
+    if not whole.begun:
+        raise ModelFailure(NO_ANSWER)
     if text := filtered.rest():
         whole.text.append(text)
         emit(ev.TextDelta(message_id, text))
@@ -227,11 +231,19 @@ class _Answer:
                 self.finish_reason = without_surrogates(reason)
                 break
         usage = chunk.usage_metadata
+        if usage is None:
+            return
+        told_in, told_out = _tokens(usage["input_tokens"]), _tokens(usage["output_tokens"])
         # What tells nothing but zeros was made of an answer that told nothing.
-        if usage and (usage["input_tokens"] > 0 or usage["output_tokens"] > 0):
+        if told_in or told_out:
             # Repeated whole, or split over chunks: in both cases the most is the call's.
-            self.input_tokens = max(self.input_tokens or 0, usage["input_tokens"])
-            self.output_tokens = max(self.output_tokens or 0, usage["output_tokens"])
+            self.input_tokens = max(self.input_tokens or 0, told_in)
+            self.output_tokens = max(self.output_tokens or 0, told_out)
+
+
+def _tokens(count: int) -> int:
+    """A provider's count; 0, as if it told nothing, for what no answer can have used."""
+    return count if 0 < count <= MAX_TOKENS else 0
 
 
 def _says_something(message: AIMessage) -> bool:

@@ -78,6 +78,14 @@ _KINDS: tuple[_Row, ...] = (
 )
 
 
+NO_ANSWER = TurnFailed(
+    "llm_unavailable",
+    "The model's server answered with something that is no answer. Try again, and check the base "
+    "URL.",
+    True,
+)
+
+
 class ModelFailure(Exception):
     """A model call that failed, as the event that says so."""
 
@@ -111,10 +119,8 @@ def model_failure(error: Exception, *, streaming: bool) -> TurnFailed:
             return _failed(row)
     if transport:
         return TurnFailed("llm_unavailable", "The model's server can't be reached.", True)
-    module = type(error).__module__.partition(".")[0]
-    if module in {"openai", "langchain_openai"}:
-        return TurnFailed("llm_unavailable", "The model's server failed. Try again.", True)
-    return TurnFailed("internal", "The server failed while it asked the model.", False)
+    # Whatever else a model's client raises, it raises about what it was answered.
+    return NO_ANSWER
 
 
 def _failed(row: _Row) -> TurnFailed:

@@ -17,7 +17,7 @@ from copilot_core.errors import ChatError
 from copilot_core.llm.config import TEACHING
 from copilot_core.ports import Identity
 from copilot_core.tools.base import ToolContext
-from openai_server import call, error, interleave, text
+from openai_server import Failure, call, error, interleave, text
 
 
 async def test_a_turn_without_tools(bench: Bench) -> None:
@@ -269,6 +269,32 @@ async def test_a_model_that_fails(
     # The next turn is accepted by a strict provider.
     bench.server.script(text("Better now."))
     assert said(await bench.ask("again", "s1")) == "Better now."
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Failure(200, b"<html>Welcome</html>", {"content-type": "text/html"}),
+        Failure(200, b"data: {{{\n\n", {"content-type": "text/event-stream"}),
+        Failure(200, b"data: [DONE]\n\n", {"content-type": "text/event-stream"}),
+        Failure(200, b'data: {"choices": "none"}\n\n', {"content-type": "text/event-stream"}),
+    ],
+    ids=["html", "no json", "nothing", "no choices"],
+)
+async def test_an_answer_that_is_none(bench: Bench, answer: Failure) -> None:
+    bench.server.script(answer)
+    events = await bench.ask("hello", "s1")
+    assert (events[-1]["type"], events[-1]["code"]) == ("error", "llm_unavailable")
+    assert events[-1]["retryable"] is True
+
+
+@pytest.mark.parametrize("count", [2**63, 10**30, -5])
+async def test_a_count_that_is_none_costs_no_statistics(bench: Bench, count: int) -> None:
+    bench.server.script(text("Hello").with_usage(count, 3))
+    assert (await bench.ask("hello", "s1"))[-1]["type"] == "done"
+    session = await bench.session("s1")
+    assert session["message_count"] == 2
+    assert (session["input_tokens"], session["output_tokens"]) == (20, 7)  # 20 are the title's
 
 
 async def test_nobody_listens(bench: Bench) -> None:
