@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 #: Bytes after which a reader that is behind gets what it has so far.
 MOST_AT_ONCE = 256 * 1024
 
-_MORE_TURNS = 3
+#: Seconds: what comes within a millisecond goes in one send.
+GATHER = 0.001
 
 
 class ReaderTooSlow(Exception):
@@ -114,7 +115,7 @@ class EventLog:
 class Subscription:
     """One reader of a log. Use it as a context manager; it counts while it is entered."""
 
-    __slots__ = ("_deadline", "_log", "_position", "_timer", "_waiting")
+    __slots__ = ("_deadline", "_gathering", "_log", "_position", "_timer", "_waiting")
 
     def __init__(self, log: EventLog, after: int) -> None:
         self._log = log
@@ -122,6 +123,7 @@ class Subscription:
         self._waiting: asyncio.Future[None] | None = None
         self._deadline = 0.0
         self._timer: asyncio.TimerHandle | None = None
+        self._gathering: asyncio.TimerHandle | None = None
 
     async def __aenter__(self) -> Self:
         self._log.join(self)
@@ -133,12 +135,20 @@ class Subscription:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in (self._timer, self._gathering):
+            if timer is not None:
+                timer.cancel()
         self._log.leave(self)
 
     def wake(self) -> None:
         """Something has changed in the log."""
+        if self._waiting is not None and self._gathering is None:
+            self._gathering = self._waiting.get_loop().call_later(GATHER, self._release)
+
+    def _release(self) -> None:
+        if self._gathering is not None:
+            self._gathering.cancel()
+            self._gathering = None
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(None)
 
@@ -170,9 +180,6 @@ class Subscription:
             await self._waiting
         finally:
             self._waiting = None
-        # A few more turns of the loop: what else is ready by then goes in the same send.
-        for _ in range(_MORE_TURNS):
-            await asyncio.sleep(0)
 
     def _arm(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._timer is not None:
@@ -186,4 +193,4 @@ class Subscription:
         if loop.time() < self._deadline:
             self._arm(loop)
         else:
-            self.wake()
+            self._release()
