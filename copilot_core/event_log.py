@@ -142,8 +142,9 @@ class Subscription:
 
     def wake(self) -> None:
         """Something has changed in the log."""
-        if self._waiting is not None and self._gathering is None:
-            self._gathering = self._waiting.get_loop().call_later(GATHER, self._release)
+        waiting = self._waiting
+        if waiting is not None and not waiting.done() and self._gathering is None:
+            self._gathering = waiting.get_loop().call_later(GATHER, self._release)
 
     def _release(self) -> None:
         if self._gathering is not None:

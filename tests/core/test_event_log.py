@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 
 import pytest
 
@@ -155,3 +156,18 @@ async def test_the_last_reader_to_leave_is_noticed() -> None:
     async with log.subscribe(), log.subscribe():
         assert log.readers == 2
     assert left == [0]
+
+
+async def test_an_event_between_the_wake_and_the_reader_wakes_nobody_twice() -> None:
+    """A reader that has just been woken takes what came meanwhile; its next wait is undisturbed."""
+    log = EventLog(max_bytes=1000)
+    async with log.subscribe() as reader:
+        waiting = asyncio.create_task(reader.next(5))
+        await asyncio.sleep(0)
+        log.append(b"one")
+        reader._release()  # as the gathering timer does
+        log.append(b"two")
+        assert await waiting == b"onetwo"
+        begin = time.monotonic()
+        assert await reader.next(0.2) is None
+        assert time.monotonic() - begin >= 0.19
