@@ -10,7 +10,8 @@ from copilot_contracts import Gate, Registry, StreamContract
 from copilot_core.dialects import DIALECTS
 from copilot_core.errors import ChatError
 from copilot_core.llm.openai import chat_model
-from copilot_core.service import AgentService, CoreSettings, SurfaceVoice
+from copilot_core.service import AgentService, SurfaceVoice
+from copilot_core.settings import CoreSettings
 from copilot_core.storage import ProjectStore
 from copilot_core.tracebacks import outline
 

@@ -23,7 +23,7 @@ from copilot_contracts import Gate, Registry, sse
 from copilot_core.llm.config import LlmConfig
 from copilot_core.ports import Identity, Project
 from copilot_core.projects import ProjectAgentManager
-from copilot_core.service import CoreSettings
+from copilot_core.settings import CoreSettings
 from copilot_core.tools.base import Tool
 from openai_server import OpenAIServer
 from serving import serving

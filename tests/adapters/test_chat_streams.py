@@ -24,7 +24,7 @@ from chat_edge import (
 )
 from copilot_adapters.starlette.endpoint import ChatSettings
 from copilot_contracts import verify_stream
-from copilot_core.service import CoreSettings
+from copilot_core.settings import CoreSettings
 from openai_server import OpenAIServer, text
 
 

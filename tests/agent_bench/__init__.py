@@ -18,7 +18,8 @@ from copilot_core.llm.config import LAB_AUTOMATION, TEACHING, LlmConfig
 from copilot_core.ports import Identity
 from copilot_core.projects import ProjectAgentManager
 from copilot_core.runs import Run
-from copilot_core.service import AgentService, CoreSettings, Turn
+from copilot_core.service import AgentService, Turn
+from copilot_core.settings import CoreSettings
 from copilot_core.tools.base import Tool, ToolContext
 from openai_server import Failure, OpenAIServer, text
 from openai_server import Turn as ModelTurn

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent_bench import Bench
-from copilot_core.service import CoreSettings
+from copilot_core.settings import CoreSettings
 from copilot_core.tools.base import ToolContext
 from openai_server import OpenAIServer
 

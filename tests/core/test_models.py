@@ -18,7 +18,8 @@ from copilot_core.llm.config import LlmConfig
 from copilot_core.ports import Identity
 from copilot_core.projects import ProjectAgentManager
 from copilot_core.runs import Run
-from copilot_core.service import AgentService, CoreSettings, Turn
+from copilot_core.service import AgentService, Turn
+from copilot_core.settings import CoreSettings
 
 
 class Model(BaseChatModel):

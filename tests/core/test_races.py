@@ -22,7 +22,8 @@ from copilot_core.errors import ChatError
 from copilot_core.llm.config import LlmConfig
 from copilot_core.ports import Identity
 from copilot_core.projects import ProjectAgentManager
-from copilot_core.service import AgentService, CoreSettings, Turn
+from copilot_core.service import AgentService, Turn
+from copilot_core.settings import CoreSettings
 from copilot_core.storage import ProjectStore
 from copilot_core.tools.base import ToolContext
 from openai_server import call, text

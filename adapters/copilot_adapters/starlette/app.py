@@ -26,7 +26,7 @@ from copilot_core.dialects.gns3_chat import SURFACE
 from copilot_core.llm.config import LAB_AUTOMATION
 from copilot_core.projects import ProjectAgentManager
 from copilot_core.prompt import SYSTEM_PROMPT
-from copilot_core.service import CoreSettings
+from copilot_core.settings import CoreSettings
 from copilot_core.tools.execution import offered_tools
 from copilot_core.tools.lab import lab_tools
 
