@@ -14,6 +14,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
+from uuid import uuid4
 
 import orjson
 from ag_ui.core import TextMessageContentEvent
@@ -33,6 +34,7 @@ from copilot_contracts import Gate, Registry, StreamContract
 from copilot_core.dialects.gns3_chat import Gns3ChatDialect
 from copilot_core.event_log import EventLog
 from copilot_core.events import TextDelta, TurnEnd
+from copilot_core.journal import TurnJournal
 from copilot_core.messages import user_message
 from copilot_core.runs import Run
 from copilot_core.turn import TurnRecord
@@ -62,11 +64,18 @@ async def source(count: int) -> AsyncIterator[str]:
 
 def make_run(count: int) -> Run:
     """A turn that says ``count`` tokens, as the core runs it, without a model behind."""
+
+    async def written(place: int, entry: Any) -> None:
+        pass
+
+    record = TurnRecord(user_message("hi"))
     run = Run(
+        run_id=uuid4().hex[:16],
         session_id=SESSION,
         user_id="u",
         model="m",
-        record=TurnRecord(user_message("hi")),
+        record=record,
+        journal=TurnJournal(record, written),
         dialect=Gns3ChatDialect(SESSION),
         contract=CONTRACT,
         log=EventLog(max_bytes=64 * 1024 * 1024),

@@ -57,7 +57,7 @@ class ProjectAgentManager:
         self._closed = False
 
     async def get_agent(self, project_id: str, project_path: Path) -> AgentService:
-        """The project's agent. Raises OSError or sqlite3.Error when its file can't be opened.
+        """The project's agent. Raises StorageError when its file can't be had.
 
         Raises ChatError ``project_not_opened`` after ``close_all``.
         """

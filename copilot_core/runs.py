@@ -15,6 +15,7 @@ from uuid import uuid4
 from copilot_contracts import sse
 from copilot_contracts.violations import ContractViolation, OrderViolation
 from copilot_core import events as ev
+from copilot_core.database import StorageError
 from copilot_core.graph import ToolStepsUsedUp
 from copilot_core.llm.failures import ModelFailure
 from copilot_core.messages import assistant_message, convert_langchain_to_openai
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from copilot_contracts.stream import StreamContract
     from copilot_core.dialects.base import Dialect
     from copilot_core.event_log import EventLog, Subscription
+    from copilot_core.journal import TurnJournal
     from copilot_core.ports import JsonObject
     from copilot_core.turn import TurnRecord
 
@@ -67,20 +69,23 @@ class Run:
     def __init__(
         self,
         *,
+        run_id: str,
         session_id: str,
         user_id: str,
         model: str,
         record: TurnRecord,
+        journal: TurnJournal,
         dialect: Dialect,
         contract: StreamContract,
         log: EventLog,
         stop_seconds: float,
         grace_seconds: float | None,
     ) -> None:
-        self.run_id = uuid4().hex[:16]
+        self.run_id = run_id
         self.session_id = session_id
         self.user_id = user_id
         self.record = record
+        self._journal = journal
         self._model = model
         self._dialect = dialect
         self._contract = contract
@@ -96,6 +101,9 @@ class Run:
         #: Why nothing more of the turn may be sent but its end.
         self._broken: ev.TurnFailed | None = None
         self._ending = False
+        self._begun = asyncio.Event()
+        #: Why the turn could not begin.
+        self._refused: StorageError | None = None
         self._work: asyncio.Task[None] | None = None
         self._main: asyncio.Task[TurnResult] | None = None
         self._grace: asyncio.TimerHandle | None = None
@@ -105,16 +113,32 @@ class Run:
         """Whether the last event is in the log."""
         return self._log.closed
 
+    @property
+    def last(self) -> int:
+        """The number of the newest event; 0 before the first."""
+        return self._log.last
+
     def start(
         self,
         work: Coroutine[None, None, None],
         store: Callable[[ev.TurnEnd], Awaitable[None]],
     ) -> None:
-        """Begin. ``work`` drives the graph; ``store`` is awaited before the last event is sent."""
+        """Begin. ``work`` says ``begin``, then drives the graph; ``store`` is awaited before the
+        last event is sent, unless the turn never began."""
         self._work = asyncio.create_task(work, name=f"turn {self.run_id}")
         self._main = asyncio.create_task(self._run(self._work, store), name=f"run {self.run_id}")
         self._log.on_abandoned = self._abandoned
         self._abandoned()
+
+    def begin(self) -> None:
+        """Said by the work: the turn's beginning is stored."""
+        self._begun.set()
+
+    async def begun(self) -> None:
+        """Until the turn's beginning is stored. Raises the StorageError that kept it from that."""
+        await self._begun.wait()
+        if self._refused is not None:
+            raise self._refused
 
     def subscribe(self, after: int = 0) -> Subscription:
         """A reader of the events after number ``after``. Raises ChatError ``resync_required``."""
@@ -146,6 +170,7 @@ class Run:
         """
         if not self._ending and self._broken is None:
             self.record.take(event)
+            self._journal.take(event)
             self._send(event)
         if self._ending or self._stopped is not None:
             raise asyncio.CancelledError
@@ -180,11 +205,16 @@ class Run:
             if end == _LIMIT_REACHED:
                 self._say_limit()
             end = self._broken or end
-            await store(end)
+            await self._journal.close()
+            if self._refused is None:
+                await store(end)
+        except StorageError as error:
+            end = _not_stored(error)
         except Exception as error:
             log.error("a turn could not be stored: %s", outline(error))
             end = _INTERNAL
         end = self._finish(end)
+        self._begun.set()
         return TurnResult(end, convert_langchain_to_openai(self.record.messages), self._usage())
 
     async def _outcome(self, work: asyncio.Task[None]) -> ev.TurnEnd:
@@ -210,6 +240,9 @@ class Run:
                 return error.end
             case ToolStepsUsedUp():
                 return _LIMIT_REACHED
+            case StorageError():
+                self._refused = None if self._begun.is_set() else error
+                return _not_stored(error)
             case _:
                 log.error("a turn failed: %s", outline(error))
                 return _INTERNAL
@@ -262,3 +295,7 @@ class Run:
     def _grace_over(self) -> None:
         if self._log.readers == 0:
             self._cancel(ev.TurnAborted("disconnected"))
+
+
+def _not_stored(error: StorageError) -> ev.TurnFailed:
+    return ev.TurnFailed("internal", error.message, retryable=True)

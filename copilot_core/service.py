@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
-from uuid import uuid4
+from uuid import UUID, uuid4, uuid5
 
 from copilot_core import events as ev
 from copilot_core.context import set_current_jwt_token, set_current_llm_config
 from copilot_core.errors import ChatError
 from copilot_core.event_log import EventLog
 from copilot_core.graph import ConversationState, TurnContext, build_graph
+from copilot_core.journal import TurnJournal, TurnStart
 from copilot_core.llm.openai import chat_model
 from copilot_core.messages import convert_langchain_to_openai, user_message
 from copilot_core.prompt import opening
@@ -20,12 +22,12 @@ from copilot_core.runs import Run
 from copilot_core.tools.base import ToolContext
 from copilot_core.tools.execution import ToolSet
 from copilot_core.turn import TurnRecord
+from copilot_core.turn_keys import TurnKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.runnables import RunnableConfig
 
     from copilot_contracts.stream import StreamContract
     from copilot_core.dialects.base import Dialect
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger(__name__)
+
+_KEYED_SESSIONS = UUID("0d9b0d5e-6a3f-4d0c-8f43-2f1f6f8e9a57")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +62,20 @@ class Turn:
     #: Overrides of the user's settings, for this turn.
     temperature: float | None = None
     max_tokens: int | None = None
+    #: The request's ``Idempotency-Key``.
+    key: str | None = None
+
+
+def new_session_id(user_id: str, key: str | None) -> str:
+    """The id of a session that a request didn't name: one and the same for a key's repeats."""
+    return str(uuid4() if key is None else uuid5(_KEYED_SESSIONS, repr((user_id, key))))
 
 
 class AgentService:
     """Sessions and turns of one project, in the project's own file.
 
-    Sessions run side by side, one turn each at a time. That is kept in this process's memory:
-    one process serves a project. Made by ``ProjectAgentManager``.
+    Sessions run side by side, one turn each at a time. That is kept in this process's memory,
+    which is why one process has a project's file for itself. Made by ``ProjectAgentManager``.
     """
 
     def __init__(
@@ -82,7 +93,6 @@ class AgentService:
         #: A turn runs in memory; one place stores it. So a turn that was given up and still
         #: goes on can't write.
         self._graph = build_graph()
-        self._stored = build_graph(store.saver)
         self._tools = tools
         self._voices = voices
         self._settings = settings
@@ -91,6 +101,8 @@ class AgentService:
         self._runs: dict[str, Run] = {}
         self._deleting: dict[str, asyncio.Task[None]] = {}
         self._closed = False
+        #: A request and its repeat start one after the other.
+        self._keyed = asyncio.Lock()
 
     # -- turns -------------------------------------------------------------------------
 
@@ -100,12 +112,43 @@ class AgentService:
         """Start a turn that speaks on a surface. It runs on its own; read it by ``subscribe``
         or ``wait``.
 
-        Raises ChatError: ``session_not_found`` for somebody else's session, ``session_busy``
-        while its turn runs, ``project_not_opened`` after ``close``.
+        A turn with a key that the user has used within a day isn't started again: its run is
+        returned. Raises ChatError: ``session_not_found`` for somebody else's session,
+        ``session_busy`` while its turn runs, ``project_not_opened`` after ``close``,
+        ``invalid_request`` for a key of another request, ``resync_required`` for one whose run
+        isn't kept any more; StorageError.
         """
         self._refuse_when_closed()
+        if turn.key is None:
+            return await self._start(turn, None, identity, llm, surface)
+        key = TurnKey.of(turn.key, turn.message, turn.temperature, turn.max_tokens, surface)
+        async with self._keyed:
+            joined = await self._keyed_run(turn, key, identity.user_id)
+            return joined or await self._start(turn, key, identity, llm, surface)
+
+    async def _keyed_run(self, turn: Turn, key: TurnKey, user_id: str) -> Run | None:
+        """The run that a key has started, or None if it is new."""
+        known = await self._store.keys.find(user_id, key.key)
+        if known is None:
+            return None
+        session_id = turn.session_id or new_session_id(user_id, key.key)
+        if known.fingerprint != key.fingerprint or known.thread_id != session_id:
+            raise ChatError("invalid_request", "This Idempotency-Key was used for another request.")
+        run = self._runs.get(known.thread_id)
+        if run is None or run.run_id != known.run_id:
+            raise ChatError(
+                "resync_required",
+                "The turn of this Idempotency-Key can't be read any more. Read the session's "
+                "history instead.",
+                session_id=known.thread_id,
+            )
+        return run
+
+    async def _start(
+        self, turn: Turn, key: TurnKey | None, identity: Identity, llm: LlmConfig, surface: str
+    ) -> Run:
         voice = self._voices[surface]
-        session_id = turn.session_id or str(uuid4())
+        session_id = turn.session_id or new_session_id(identity.user_id, turn.key)
         await self._store.sessions.create_session(session_id, identity.user_id, self.project_id)
         # From here to the claim nothing is awaited: two turns can't both pass, no delete comes
         # between, and a caller that is cancelled leaves nothing claimed.
@@ -114,12 +157,25 @@ class AgentService:
             raise ChatError(
                 "session_busy", "The session is at work. Wait for its answer, or stop it."
             )
-        record = TurnRecord(user_message(turn.message), cumulative=llm.usage == "cumulative")
+        start = TurnStart(
+            run_id=uuid4().hex[:16],
+            thread_id=session_id,
+            user_id=identity.user_id,
+            project_id=self.project_id,
+            model=llm.model,
+            message=user_message(turn.message),
+            cumulative=llm.usage == "cumulative",
+            temperature=turn.temperature,
+            max_tokens=turn.max_tokens,
+        )
+        record = TurnRecord(start.message, cumulative=start.cumulative)
         run = Run(
+            run_id=start.run_id,
             session_id=session_id,
             user_id=identity.user_id,
             model=llm.model,
             record=record,
+            journal=TurnJournal(record, partial(self._store.journal.write, start)),
             dialect=voice.dialect(session_id),
             contract=voice.contract,
             log=EventLog(max_bytes=self._settings.max_log),
@@ -128,21 +184,30 @@ class AgentService:
         )
         self._runs[session_id] = run
         run.start(
-            self._work(run, turn, identity, llm, voice),
-            lambda end: self._store_turn(run, turn, end),
+            self._work(run, start, key, _overridden(llm, turn), identity, voice),
+            lambda end: self._store_turn(run, start, end),
         )
+        try:
+            await run.begun()
+        except ChatError:
+            del self._runs[session_id]
+            raise
         return run
 
     async def _work(
         self,
         run: Run,
-        turn: Turn,
-        identity: Identity,
+        start: TurnStart,
+        key: TurnKey | None,
         llm: LlmConfig,
+        identity: Identity,
         voice: SurfaceVoice,
     ) -> None:
         """Drive the graph through one turn. Runs in the turn's own task and context."""
-        llm = _overridden(llm, turn)
+        # What an earlier turn said and could not store comes before this one.
+        await self._store.reconcile(run.session_id)
+        await self._store.begin(start, key)
+        run.begin()
         set_current_jwt_token(identity.token)
         set_current_llm_config(llm)
         context = TurnContext(
@@ -168,49 +233,16 @@ class AgentService:
             "messages": [*await self._store.messages(run.session_id), run.record.user_message]
         }
         async for update in self._graph.astream(
-            asked, self._config(run), context=context, stream_mode="updates"
+            asked, {"recursion_limit": 1000}, context=context, stream_mode="updates"
         ):
             titled = update.get("title_generator_node") or {}
             run.record.title = titled.get("conversation_title") or run.record.title
 
-    def _config(self, run: Run) -> RunnableConfig:
-        """LangGraph's configuration: identifiers only, because it is stored."""
-        return {
-            "configurable": {"thread_id": run.session_id, "project_id": self.project_id},
-            "metadata": {"user_id": run.user_id},
-            "recursion_limit": 1000,
-        }
-
-    async def _store_turn(self, run: Run, turn: Turn, end: ev.TurnEnd) -> None:
+    async def _store_turn(self, run: Run, start: TurnStart, end: ev.TurnEnd) -> None:
         """Store what the turn amounts to, however it ended (A13, A14)."""
         self._forget_later(run)
-        if end == ev.TurnAborted("deleted"):
-            return
-        record = run.record
-        said: ConversationState = {"messages": record.messages}
-        if record.title:
-            said["conversation_title"] = record.title
-        # A session that is gone isn't brought back.
-        await self._store.sessions.get_session_by_thread(
-            run.session_id, run.user_id, self.project_id
-        )
-        try:
-            await self._stored.aupdate_state(
-                self._config(run), said, as_node="title_generator_node"
-            )
-            await self._store.prune(run.session_id)
-        except BaseException:
-            await self._store.rollback()
-            raise
-        await self._store.sessions.update_session(
-            run.session_id,
-            run.user_id,
-            self.project_id,
-            record,
-            status=_status(end),
-            temperature=turn.temperature,
-            max_tokens=turn.max_tokens,
-        )
+        if end != ev.TurnAborted("deleted"):
+            await self._store.store_turn(start, run.record, _status(end))
 
     def _forget_later(self, run: Run) -> None:
         session_id, run_id = run.session_id, run.run_id

@@ -6,30 +6,30 @@ there are the same ``session_not_found``. What leaves is a ``ChatSession`` of th
 
 from __future__ import annotations
 
-import asyncio
 import re
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from copilot_core import timestamps
+from copilot_core.database import rows as _rows
 from copilot_core.errors import ChatError
 from copilot_core.session_stats import added, count, session_stats, turn_stats
 from copilot_core.text import without_surrogates
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     import aiosqlite
 
+    from copilot_core.database import Database
     from copilot_core.ports import JsonObject
     from copilot_core.turn import TurnRecord
 
 #: The title of a session that has none yet.
 NEW_TITLE = "New Chat"
-#: LangGraph's tables, which hold a session's messages.
-CHECKPOINT_TABLES = ("checkpoints", "writes")
+#: What else of a session is in the file, by its ``thread_id``: LangGraph's tables and ours.
+SESSION_TABLES = ("checkpoints", "writes", "turn_journal", "turn_keys")
 
 _MOST_TITLE = 255
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
@@ -59,13 +59,13 @@ _COLUMNS = {
 _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM chat_sessions"  # noqa: S608 - the names are above
 
 
-async def create_tables(connection: aiosqlite.Connection) -> None:
+async def create_tables(database: Database) -> None:
     """Make the table and its indexes, or bring those of an older file up to date.
 
     Columns are only ever added. Points in time of older rows are written as the wire has them,
     so that they sort; everything else is left alone. Repeating it changes nothing.
     """
-    async with _transaction(connection):
+    async with database.transaction() as connection:
         columns = ", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())
         await connection.execute(f"CREATE TABLE IF NOT EXISTS chat_sessions ({columns})")
         present = {row[1] for row in await _rows(connection, "PRAGMA table_info(chat_sessions)")}
@@ -111,19 +111,19 @@ async def _date_older_rows(connection: aiosqlite.Connection) -> None:
 class ChatSessionsRepository:
     """Sessions in a file that ``create_tables`` has prepared.
 
-    ``connection`` is for this repository alone: it is where its transactions happen.
+    Each method is one transaction, or a read between transactions. All raise StorageError.
     """
 
-    def __init__(self, connection: aiosqlite.Connection) -> None:
-        self._connection = connection
-        self._lock = asyncio.Lock()
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._connection = database.connection
 
     async def create_session(self, thread_id: str, user_id: str, project_id: str) -> JsonObject:
         """Get or create. Raises ``session_not_found`` if the id is somebody else's."""
         if not _THREAD_ID.fullmatch(thread_id):
             raise _not_found()
         now = timestamps.now()
-        async with self._transaction():
+        async with self._database.transaction():
             await self._connection.execute(
                 "INSERT INTO chat_sessions"
                 " (thread_id, user_id, project_id, title, created_at, updated_at, metadata, stats)"
@@ -136,7 +136,7 @@ class ChatSessionsRepository:
         self, thread_id: str, user_id: str, project_id: str
     ) -> JsonObject:
         """The user's session. Raises ``session_not_found``."""
-        async with self._lock:
+        async with self._database.reading():
             return await self._get(thread_id, user_id, project_id)
 
     async def list_sessions(
@@ -166,12 +166,12 @@ class ChatSessionsRepository:
             parameters.append(f"%{escaped}%")
         sql += " ORDER BY pinned DESC, updated_at DESC, id DESC LIMIT ? OFFSET ?"
         parameters += [max(limit, 0), min(max(offset, 0), 2**62)]
-        async with self._lock:
+        async with self._database.reading():
             return [_session(row) for row in await _rows(self._connection, sql, parameters)]
 
     async def wants_title(self, thread_id: str, user_id: str, project_id: str) -> bool:
         """Whether the session has no title yet, and no user has given it one."""
-        async with self._lock:
+        async with self._database.reading():
             rows = await _rows(
                 self._connection,
                 "SELECT 1 FROM chat_sessions WHERE thread_id = ? AND user_id = ?"
@@ -197,42 +197,64 @@ class ChatSessionsRepository:
         overrides. The turn's title is taken unless the user gave one. Raises
         ``session_not_found``: a turn never brings back a deleted session.
         """
+        async with self._database.transaction():
+            return await self.add_turn(
+                thread_id,
+                user_id,
+                project_id,
+                record,
+                status=status,
+                temperature=temperature,
+                max_tokens=max_tokens,
+            )
+
+    async def add_turn(
+        self,
+        thread_id: str,
+        user_id: str,
+        project_id: str,
+        record: TurnRecord,
+        *,
+        status: str,
+        temperature: float | None,
+        max_tokens: int | None,
+    ) -> JsonObject:
+        """``update_session`` in a transaction that is open already."""
         turn = turn_stats(record, status=status, temperature=temperature, max_tokens=max_tokens)
         models = turn["models"].values()
         input_tokens = sum(model["input_tokens"] or 0 for model in models)
         output_tokens = sum(model["output_tokens"] or 0 for model in models)
         now = timestamps.now()
         title = without_surrogates(record.title or "")[:_MOST_TITLE] or None
-        async with self._transaction():
-            session = await self._get(thread_id, user_id, project_id)
-            [[stored]] = await _rows(
-                self._connection, "SELECT stats FROM chat_sessions WHERE id = ?", (session["id"],)
-            )
-            stats = _object(stored) | added(session["stats"], turn)
-            await self._connection.execute(
-                "UPDATE chat_sessions SET"
-                " message_count = coalesce(message_count, 0) + ?,"
-                " llm_calls_count = coalesce(llm_calls_count, 0) + ?,"
-                " input_tokens = coalesce(input_tokens, 0) + ?,"
-                " output_tokens = coalesce(output_tokens, 0) + ?,"
-                " total_tokens = coalesce(total_tokens, 0) + ?,"
-                " title = CASE WHEN title_by_user THEN title ELSE coalesce(?, title) END,"
-                " stats = ?, last_message_at = ?, updated_at = ?"
-                " WHERE id = ?",
-                (
-                    len(record.messages),
-                    sum(model["llm_calls"] for model in models),
-                    input_tokens,
-                    output_tokens,
-                    input_tokens + output_tokens,
-                    title,
-                    orjson.dumps(stats).decode(),
-                    now,
-                    now,
-                    session["id"],
-                ),
-            )
-            return await self._get(thread_id, user_id, project_id)
+        session = await self._get(thread_id, user_id, project_id)
+        [[stored]] = await _rows(
+            self._connection, "SELECT stats FROM chat_sessions WHERE id = ?", (session["id"],)
+        )
+        stats = _object(stored) | added(session["stats"], turn)
+        await self._connection.execute(
+            "UPDATE chat_sessions SET"
+            " message_count = coalesce(message_count, 0) + ?,"
+            " llm_calls_count = coalesce(llm_calls_count, 0) + ?,"
+            " input_tokens = coalesce(input_tokens, 0) + ?,"
+            " output_tokens = coalesce(output_tokens, 0) + ?,"
+            " total_tokens = coalesce(total_tokens, 0) + ?,"
+            " title = CASE WHEN title_by_user THEN title ELSE coalesce(?, title) END,"
+            " stats = ?, last_message_at = ?, updated_at = ?"
+            " WHERE id = ?",
+            (
+                len(record.messages),
+                sum(model["llm_calls"] for model in models),
+                input_tokens,
+                output_tokens,
+                input_tokens + output_tokens,
+                title,
+                orjson.dumps(stats).decode(),
+                now,
+                now,
+                session["id"],
+            ),
+        )
+        return await self._get(thread_id, user_id, project_id)
 
     async def rename_session(
         self, thread_id: str, user_id: str, project_id: str, title: str
@@ -264,14 +286,14 @@ class ChatSessionsRepository:
         user_id: str,
         project_id: str,
         *,
-        tables: Sequence[str] = CHECKPOINT_TABLES,
+        tables: Sequence[str] = SESSION_TABLES,
     ) -> None:
         """Delete a session and its rows in ``tables``, all or nothing (decision A16).
 
         Each of the tables has a ``thread_id``; one that isn't in the file is passed over.
         Raises ``session_not_found``.
         """
-        async with self._transaction():
+        async with self._database.transaction():
             await self._get(thread_id, user_id, project_id)
             for table in ("chat_sessions", *await self._present(tables)):
                 await self._connection.execute(
@@ -279,16 +301,16 @@ class ChatSessionsRepository:
                     (thread_id,),
                 )
 
-    async def delete_all_sessions(self, *, tables: Sequence[str] = CHECKPOINT_TABLES) -> None:
+    async def delete_all_sessions(self, *, tables: Sequence[str] = SESSION_TABLES) -> None:
         """Delete every session in the file and everything in ``tables``, all or nothing."""
-        async with self._transaction():
+        async with self._database.transaction():
             for table in ("chat_sessions", *await self._present(tables)):
                 await self._connection.execute(f"DELETE FROM {_quoted(table)}")  # noqa: S608 - quoted
 
     async def _set(
         self, whose: tuple[str, str, str], assignments: str, values: tuple[Any, ...]
     ) -> JsonObject:
-        async with self._transaction():
+        async with self._database.transaction():
             session = await self._get(*whose)
             await self._connection.execute(
                 f"UPDATE chat_sessions SET {assignments} WHERE id = ?",  # noqa: S608 - from above
@@ -297,7 +319,7 @@ class ChatSessionsRepository:
             return await self._get(*whose)
 
     async def _get(self, thread_id: str, user_id: str, project_id: str) -> JsonObject:
-        """The session; to be called with the lock held."""
+        """The session; to be called while the database is held."""
         rows = (
             await _rows(
                 self._connection,
@@ -315,33 +337,6 @@ class ChatSessionsRepository:
         rows = await _rows(self._connection, "SELECT name FROM sqlite_master WHERE type = 'table'")
         present = {row[0] for row in rows}
         return [table for table in tables if table in present]
-
-    @asynccontextmanager
-    async def _transaction(self) -> AsyncIterator[None]:
-        async with self._lock, _transaction(self._connection):
-            yield
-
-
-@asynccontextmanager
-async def _transaction(connection: aiosqlite.Connection) -> AsyncIterator[None]:
-    """All or nothing. It holds the write lock from its beginning, so what it reads stays true.
-
-    A task that is cancelled leaves statements behind in the connection's own thread; they are
-    run in order, the rollback last.
-    """
-    try:
-        await connection.execute("BEGIN IMMEDIATE")
-        yield
-        await connection.commit()
-    except BaseException:
-        await connection.rollback()
-        raise
-
-
-async def _rows(
-    connection: aiosqlite.Connection, sql: str, parameters: Sequence[Any] = ()
-) -> list[tuple[Any, ...]]:
-    return [tuple(row) for row in await connection.execute_fetchall(sql, parameters)]
 
 
 def _session(row: tuple[Any, ...]) -> JsonObject:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
+import logging
 from typing import TYPE_CHECKING, Self
 
-import aiosqlite
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+from copilot_core.database import Database
+from copilot_core.errors import ChatError
+from copilot_core.graph import build_graph
+from copilot_core.journal import Journal, add_entry, drop_entries, first_entry
 from copilot_core.messages import with_ids
 from copilot_core.sessions import ChatSessionsRepository, create_tables
+from copilot_core.tracebacks import outline
+from copilot_core.turn_keys import TurnKeys, remember
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,100 +24,126 @@ if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
     from langchain_core.runnables import RunnableConfig
 
+    from copilot_core.database import Connection
+    from copilot_core.graph import ConversationState
+    from copilot_core.journal import TurnStart
+    from copilot_core.turn import TurnRecord
+    from copilot_core.turn_keys import TurnKey
+
+log = logging.getLogger(__name__)
+
 FOLDER = "gns3-copilot"
 FILE = "copilot_checkpoints.db"
 
 _KINDS = (HumanMessage, AIMessage, SystemMessage, ToolMessage)
 
-# The write-ahead log is folded back every megabyte, so that it doesn't outgrow the data.
-_PRAGMAS = (
-    "PRAGMA journal_mode=WAL",
-    "PRAGMA synchronous=NORMAL",
-    "PRAGMA busy_timeout=5000",
-    "PRAGMA wal_autocheckpoint=256",
-    "PRAGMA journal_size_limit=1048576",
-)
-
 
 class ProjectStore:
-    """The open file. Two connections, because the saver commits on its own one."""
+    """The open file, as the agent uses it. Everything raises StorageError."""
 
-    def __init__(
-        self, saver: AsyncSqliteSaver, connection: aiosqlite.Connection, path: Path
-    ) -> None:
+    def __init__(self, database: Database, saver: AsyncSqliteSaver) -> None:
         self.saver = saver
-        self.path = path
-        self.sessions = ChatSessionsRepository(connection)
-        self._connection = connection
+        self.sessions = ChatSessionsRepository(database)
+        self.journal = Journal(database)
+        self.keys = TurnKeys(database)
+        self._database = database
+        self._graph = build_graph(saver)
 
     @classmethod
     async def open(cls, project_path: Path) -> Self:
         """Open or make ``{project_path}/gns3-copilot/copilot_checkpoints.db``.
 
-        Raises OSError or sqlite3.Error when it can't be had.
+        Turns that a process which died has left unfinished are stored (A36).
         """
-        path = project_path / FOLDER / FILE
-        await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
-        first = await _connect(path)
+        database = await Database.open(project_path / FOLDER / FILE)
         try:
-            second = await _connect(path)
-            try:
-                # A project's file may come from a stranger: none of its types but messages
-                # and plain values are made, where LangGraph by itself would call any function.
-                serde = JsonPlusSerializer(allowed_msgpack_modules=None)
-                saver = AsyncSqliteSaver(first, serde=serde)
+            # A project's file may come from a stranger: none of its types but messages
+            # and plain values are made, where LangGraph by itself would call any function.
+            serde = JsonPlusSerializer(allowed_msgpack_modules=None)
+            saver = AsyncSqliteSaver(database.connection, serde=serde)
+            async with database.reading():
                 await saver.setup()
-                await create_tables(second)
-            except BaseException:
-                await second.close()
-                raise
+            await create_tables(database)
+            store = cls(database, saver)
+            await store.journal.create_table()
+            await store.keys.create_table()
+            await store.reconcile()
         except BaseException:
-            await first.close()
+            await database.close()
             raise
-        return cls(saver, second, path)
+        return store
 
     async def close(self) -> None:
-        """Give back both connections."""
-        try:
-            await self._connection.close()
-        finally:
-            await self.saver.conn.close()
+        """Give back the file."""
+        await self._database.close()
 
     async def messages(self, thread_id: str) -> list[AnyMessage]:
         """A session's stored messages with their ids, oldest first; no kinds but the four."""
         config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
-        found = await self.saver.aget_tuple(config)
+        async with self._database.reading():
+            found = await self.saver.aget_tuple(config)
         if found is None:
             return []
         messages = with_ids(found.checkpoint["channel_values"].get("messages") or [])
         return [message for message in messages if isinstance(message, _KINDS)]
 
-    async def prune(self, thread_id: str) -> None:
-        """Keep a session's newest checkpoint only: each one holds the whole conversation."""
-        newest = (
-            "(SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ? "
-            "AND checkpoint_ns = '')"
+    async def begin(self, start: TurnStart, key: TurnKey | None) -> None:
+        """Journal a turn's beginning, before anybody works on it."""
+        async with self._database.transaction() as connection:
+            await add_entry(connection, start, 0, first_entry(start))
+            if key is not None:
+                await remember(connection, start, key)
+
+    async def store_turn(self, start: TurnStart, record: TurnRecord, status: str) -> None:
+        """Store what a turn amounts to: its messages, its figures and its title, once.
+
+        ``status`` is done, error or abort. All or nothing; what was journalled goes. Raises
+        ChatError ``session_not_found``: a turn never brings back a deleted session.
+        """
+        said: ConversationState = {"messages": record.messages}
+        if record.title:
+            said["conversation_title"] = record.title
+        # Identifiers only, because LangGraph stores them.
+        config: RunnableConfig = {
+            "configurable": {"thread_id": start.thread_id, "project_id": start.project_id},
+            "metadata": {"user_id": start.user_id},
+        }
+        async with self._database.transaction() as connection:
+            await self.sessions.add_turn(
+                start.thread_id,
+                start.user_id,
+                start.project_id,
+                record,
+                status=status,
+                temperature=start.temperature,
+                max_tokens=start.max_tokens,
+            )
+            await self._graph.aupdate_state(config, said, as_node="title_generator_node")
+            await _prune(connection, start.thread_id)
+            await drop_entries(connection, start.run_id)
+
+    async def reconcile(self, thread_id: str | None = None) -> None:
+        """Store the turns, of one session or of all, that were begun and never stored.
+
+        One that can't be is logged and left in the journal.
+        """
+        for start, record in await self.journal.unfinished(thread_id):
+            try:
+                await self.store_turn(start, record, "error")
+            except ChatError as error:
+                log.error("an unfinished turn could not be stored: %s", error)
+            except Exception as error:
+                log.error("an unfinished turn could not be stored: %s", outline(error))
+            else:
+                log.warning("a turn that was never finished is stored as interrupted")
+
+
+async def _prune(connection: Connection, thread_id: str) -> None:
+    """Keep a session's newest checkpoint only: each one holds the whole conversation."""
+    for table in ("writes", "checkpoints"):
+        await connection.execute(
+            f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_id <"  # noqa: S608 - both names are ours
+            " (SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ?"
+            " AND checkpoint_ns = '')",
+            (thread_id, thread_id),
         )
-        async with self.saver.lock:
-            for table in ("writes", "checkpoints"):
-                await self.saver.conn.execute(
-                    f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_id < {newest}",  # noqa: S608 - both names are ours
-                    (thread_id, thread_id),
-                )
-            await self.saver.conn.commit()
-
-    async def rollback(self) -> None:
-        """Give up what the saver began to write and could not commit: it holds the write lock."""
-        async with self.saver.lock:
-            await self.saver.conn.rollback()
-
-
-async def _connect(path: Path) -> aiosqlite.Connection:
-    connection = await aiosqlite.connect(path)
-    try:
-        for pragma in _PRAGMAS:
-            await connection.execute(pragma)
-    except BaseException:
-        await connection.close()
-        raise
-    return connection

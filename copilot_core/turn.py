@@ -61,6 +61,8 @@ class TurnRecord:
     #: What the title node made, if it was asked.
     title: str | None = None
     started: float = field(default_factory=time.monotonic)
+    #: How long the turn took, where this is a turn of another time, read again; else None.
+    ended_ms: int | None = None
     _draft_id: str | None = None
     _draft_text: list[str] = field(default_factory=list)
     #: Calls that were shown and not answered yet, by id.
@@ -150,7 +152,14 @@ class TurnRecord:
             )
         return closing
 
+    def end(self, model: str) -> None:
+        """``interrupted`` and count in what it gives."""
+        for event in self.interrupted(model):
+            self.take(event)
+
     @property
     def duration_ms(self) -> int:
         """Since the turn began, in milliseconds."""
+        if self.ended_ms is not None:
+            return self.ended_ms
         return round((time.monotonic() - self.started) * 1000)

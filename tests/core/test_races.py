@@ -17,6 +17,7 @@ from agent_bench import PROJECT, Bench, kinds, read, said
 from copilot_contracts import Gate
 from copilot_contracts.sse import Decoder
 from copilot_core.context import get_current_jwt_token, get_current_llm_config
+from copilot_core.database import StorageError
 from copilot_core.dialects import gns3_chat
 from copilot_core.errors import ChatError
 from copilot_core.llm.config import LlmConfig
@@ -241,7 +242,7 @@ async def test_closing_while_opening_fails(bench: Bench, tmp_path: Path) -> None
     opening = asyncio.create_task(bench.manager.get_agent("broken", tmp_path / "file"))
     await bench.agent()
     await bench.manager.close_all()
-    with pytest.raises(NotADirectoryError):
+    with pytest.raises(StorageError):
         await opening
     with pytest.raises(ChatError) as closed:
         await bench.agent()

@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import structlog
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 from copilot_adapters.starlette.problems import ProblemError
-from copilot_adapters.starlette.reading import json_body, query
+from copilot_adapters.starlette.reading import idempotency_key, json_body, query
 from copilot_adapters.starlette.streaming import EventStream
+from copilot_core.service import new_session_id
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -126,7 +126,7 @@ class Endpoint:
             body=body,
             query=query(scope, self.query) if self.query else None,
             agent=await self.chat.agent(project),
-            session_id=named or _session_id(body),
+            session_id=named or _session_id(body, identity, idempotency_key(scope)),
         )
         scope["state"]["session_id"] = call.session_id
         with structlog.contextvars.bound_contextvars(session_id=call.session_id):
@@ -146,8 +146,8 @@ class Endpoint:
         )
 
 
-def _session_id(body: Any) -> str:
+def _session_id(body: Any, identity: Identity, key: str | None) -> str:
     """The session that a body names, or else the id of a new one: logs know it from the start."""
     if body is None:
         return ""
-    return body.get("session_id") or str(uuid4())
+    return body.get("session_id") or new_session_id(identity.user_id, key)

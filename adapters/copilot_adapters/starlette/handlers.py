@@ -10,6 +10,7 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 
 from copilot_adapters.starlette.problems import ProblemError
+from copilot_adapters.starlette.reading import idempotency_key
 from copilot_adapters.starlette.streaming import EventStream, left
 from copilot_contracts.generated.gns3_chat import (
     ChatRequest,
@@ -23,6 +24,8 @@ from copilot_core.service import Turn
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
+
+    from starlette.types import Scope
 
     from copilot_adapters.starlette.endpoint import Call
     from copilot_core.runs import Run
@@ -42,10 +45,13 @@ async def _stream_chat(call: Call) -> Any:
         session_id=call.session_id,
         temperature=_given(request.temperature, (int, float)),
         max_tokens=_given(request.max_tokens, int),
+        key=idempotency_key(call.scope),
     )
     run = await call.agent.stream_chat(turn, identity=call.identity, llm=config, surface=SURFACE)
     if request.stream:
-        return _events(call, run)
+        # A repeat of a broken stream may say how far it had come.
+        run_id, number = _last_event(call.scope) or ("", 0)
+        return _events(call, run, number if run_id == run.run_id else 0)
     return await _whole_answer(call, run)
 
 
@@ -75,15 +81,27 @@ async def _whole_answer(call: Call, run: Run) -> Any:
 
 
 async def _resume_stream(call: Call) -> Any:
-    last = Headers(scope=call.scope).getlist("last-event-id")
-    if not last:
+    last = _last_event(call.scope)
+    if last is None:
         running = await call.agent.find_run(call.session_id, call.user_id)
         return None if running is None else _events(call, running)
-    known = _EVENT_ID.fullmatch(last[0]) if len(last) == 1 else None
-    # An id that isn't one of ours names no run: resync_required, if the session is the user's.
-    run_id, number = (known[1], int(known[2])) if known else ("", 0)
+    run_id, number = last
     run = await call.agent.find_run(call.session_id, call.user_id, run_id)
-    return None if run is None else _events(call, run, number)
+    if run is None or (run.ended and number == run.last):
+        return None  # so that an EventSource doesn't come back again and again
+    return _events(call, run, number)
+
+
+def _last_event(scope: Scope) -> tuple[str, int] | None:
+    """Run and number of the `Last-Event-ID`; None without one.
+
+    An id that isn't one of ours names no run: resync_required, if the session is the user's.
+    """
+    last = Headers(scope=scope).getlist("last-event-id")
+    if not last:
+        return None
+    known = _EVENT_ID.fullmatch(last[0]) if len(last) == 1 else None
+    return (known[1], int(known[2])) if known else ("", 0)
 
 
 def _events(call: Call, run: Run, after: int = 0) -> EventStream:

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
+from copilot_core.database import StorageError
 from copilot_core.errors import ChatError
 from copilot_core.tracebacks import outline
 
@@ -188,4 +189,10 @@ def _chat_problem(error: ChatError) -> ProblemError:
     if error.code == "unauthorized":
         headers["WWW-Authenticate"] = "Bearer"
     code = error.code if error.code in KINDS else "internal"
-    return ProblemError(code, error.message, headers=headers)
+    return ProblemError(
+        code,
+        error.message,
+        status=503 if isinstance(error, StorageError) else None,
+        headers=headers,
+        session_id=error.extra.get("session_id"),
+    )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from copilot_contracts import Contract
 
+_KEY = re.compile(r"[\x21-\x7e]{1,255}")
 _INTEGER = re.compile(r"-?[0-9]{1,15}")
 _MAX_FIELDS = 50
 
@@ -29,6 +30,24 @@ def is_json(headers: Headers) -> bool:
     kind, *parameters = (part.strip().lower() for part in given[0].split(";"))
     plain = ("", "charset=utf-8", 'charset="utf-8"')
     return kind == "application/json" and all(one in plain for one in parameters)
+
+
+def idempotency_key(scope: Scope) -> str | None:
+    """The request's `Idempotency-Key`, with or without the quotes of a structured field.
+
+    Raises ProblemError, 422.
+    """
+    given = Headers(scope=scope).getlist("idempotency-key")
+    if not given:
+        return None
+    key = given[0].strip()
+    if len(key) > 2 and key[0] == key[-1] == '"':
+        key = key[1:-1]
+    if len(given) > 1 or not _KEY.fullmatch(key):
+        raise ProblemError(
+            "invalid_request", "The Idempotency-Key must be 1 to 255 visible ASCII characters."
+        )
+    return key
 
 
 async def json_body(scope: Scope, receive: Receive, contract: Contract, limit: int) -> Any:

@@ -1,0 +1,212 @@
+"""One project's SQLite file, owned by this process, with one connection for all who use it.
+
+LangGraph's saver commits whenever it has written something. Here its commits are held until the
+transaction around it ends, so that a turn's messages and its figures are stored together or not
+at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+import aiosqlite
+from filelock import FileLock, Timeout
+
+from copilot_core import timestamps
+from copilot_core.errors import ChatError
+from copilot_core.tracebacks import outline
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator, Sequence
+    from pathlib import Path
+
+    from filelock import BaseFileLock
+
+log = logging.getLogger(__name__)
+
+# The write-ahead log is folded back every megabyte, so that it doesn't outgrow the data.
+_PRAGMAS = (
+    "PRAGMA busy_timeout=5000",
+    "PRAGMA journal_mode=WAL",
+    "PRAGMA synchronous=NORMAL",
+    "PRAGMA wal_autocheckpoint=256",
+    "PRAGMA journal_size_limit=1048576",
+)
+#: By SQLite's primary result code.
+_WHY = {
+    sqlite3.SQLITE_BUSY: "another program is writing to their file",
+    sqlite3.SQLITE_CANTOPEN: "their file can't be opened",
+    sqlite3.SQLITE_CORRUPT: "their file is damaged",
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_IOERR: "the disk failed",
+    sqlite3.SQLITE_LOCKED: "another program is writing to their file",
+    sqlite3.SQLITE_NOTADB: "their file is damaged",
+    sqlite3.SQLITE_PERM: "their file may not be written to",
+    sqlite3.SQLITE_READONLY: "their file may not be written to",
+}
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+
+class StorageError(ChatError):
+    """A project's file can't be had, read or written. The message says why, for people."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__("internal", f"The project's conversations can't be used: {why}.")
+
+
+class Connection(aiosqlite.Connection):
+    """Doesn't commit while it is ``held``: then whoever holds it does."""
+
+    held = False
+
+    async def commit(self) -> None:
+        """Commit, unless a transaction of ours is open around it."""
+        if not self.held:
+            await super().commit()
+
+
+class Database:
+    """The open file. What uses the connection does so in ``reading`` or ``transaction``."""
+
+    def __init__(self, connection: Connection, owned: BaseFileLock) -> None:
+        self.connection = connection
+        self._owned = owned
+        self._lock = asyncio.Lock()
+        self._closed = False
+
+    @classmethod
+    async def open(cls, path: Path) -> Self:
+        """Open or make the file at ``path``, for this process alone.
+
+        A file that is damaged is moved aside, to ``{name}.damaged-{time}``, and a new one begun.
+        Raises StorageError: it is owned by somebody else, or can't be opened or written to.
+        """
+        with _told():
+            owned = await asyncio.to_thread(_own, path)
+            try:
+                try:
+                    connection = await _connect(path)
+                except sqlite3.DatabaseError as error:
+                    if _code(error) not in _DAMAGED:
+                        raise
+                    await asyncio.to_thread(_move_aside, path)
+                    connection = await _connect(path)
+            except BaseException:
+                owned.release()
+                raise
+        return cls(connection, owned)
+
+    async def close(self) -> None:
+        """Give back the file. What waits for it is refused with ``project_not_opened``."""
+        self._closed = True
+        try:
+            async with self._lock:
+                pass  # what is being done now comes to its end
+        finally:
+            try:
+                await self.connection.close()
+            finally:
+                self._owned.release()
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[Connection]:
+        """The connection, between transactions. Raises StorageError."""
+        async with self._lock:
+            self._refuse_when_closed()
+            with _told():
+                yield self.connection
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Connection]:
+        """All or nothing. Raises StorageError.
+
+        It holds the write lock from its beginning, so what it reads stays true. A task that is
+        cancelled leaves statements behind in the connection's own thread; they are run in order,
+        the rollback last.
+        """
+        connection = self.connection
+        async with self._lock:
+            self._refuse_when_closed()
+            with _told():
+                try:
+                    await connection.execute("BEGIN IMMEDIATE")
+                    connection.held = True
+                    try:
+                        yield connection
+                    finally:
+                        connection.held = False
+                    await connection.commit()
+                except BaseException:
+                    await connection.rollback()
+                    raise
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise ChatError("project_not_opened", "The project is being closed.")
+
+
+async def rows(
+    connection: aiosqlite.Connection, sql: str, parameters: Sequence[Any] = ()
+) -> list[tuple[Any, ...]]:
+    """All rows of a query."""
+    return [tuple(row) for row in await connection.execute_fetchall(sql, parameters)]
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What goes wrong with the file, as a sentence; the log has the rest."""
+    try:
+        yield
+    except Timeout:
+        raise StorageError("another process has them open") from None
+    except sqlite3.Error as error:
+        log.error("a project's file failed: %s", outline(error))
+        raise StorageError(_WHY.get(_code(error), "their file can't be used")) from error
+    except OSError as error:
+        log.error("a project's file failed: %s", outline(error))
+        raise StorageError((error.strerror or "the disk failed").lower()) from error
+
+
+def _code(error: sqlite3.Error) -> int:
+    """SQLite's primary result code; 0 where the error isn't SQLite's own."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _own(path: Path) -> BaseFileLock:
+    """The right to use the file. It ends with the process, however that ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    owned = FileLock(path.with_suffix(".lock"), blocking=False, thread_local=False)
+    owned.acquire()
+    return owned
+
+
+async def _connect(path: Path) -> Connection:
+    # Without Python's own transactions: each is begun and ended here.
+    connection = Connection(partial(sqlite3.connect, path, isolation_level=None), 64)
+    await connection
+    try:
+        for pragma in _PRAGMAS:
+            await connection.execute(pragma)
+        [[found]] = await rows(connection, "PRAGMA quick_check(1)")
+        if found != "ok":
+            damaged = sqlite3.DatabaseError("quick_check found damage")
+            damaged.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+            raise damaged
+    except BaseException:
+        await connection.close()
+        raise
+    return connection
+
+
+def _move_aside(path: Path) -> None:
+    aside = path.with_name(f"{path.name}.damaged-{timestamps.now().replace(':', '')}")
+    log.error("a project's file is damaged: it is kept as %s, and a new one begun", aside.name)
+    for tail in ("-wal", "-shm", ""):
+        part = path.with_name(path.name + tail)
+        if part.exists():
+            part.rename(aside.with_name(aside.name + tail))

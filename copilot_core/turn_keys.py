@@ -1,0 +1,97 @@
+"""Which turn an ``Idempotency-Key`` started: a request that is repeated joins it.
+
+The header is that of the IETF's draft-ietf-httpapi-idempotency-key-header.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import orjson
+
+from copilot_core import timestamps
+from copilot_core.database import rows
+
+if TYPE_CHECKING:
+    from copilot_core.database import Connection, Database
+    from copilot_core.journal import TurnStart
+
+#: How long a key is remembered.
+KEPT = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnKey:
+    """A key as its user sent it, and what it was sent with."""
+
+    key: str
+    #: Of the message and its settings: another request under the same key has another one.
+    fingerprint: str
+
+    @classmethod
+    def of(cls, key: str, *request: object) -> TurnKey:
+        """A key and the request, as JSON values, that it came with."""
+        return cls(key, hashlib.sha256(orjson.dumps(request)).hexdigest())
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedTurn:
+    """The turn that a key started."""
+
+    thread_id: str
+    run_id: str
+    fingerprint: str
+
+
+class TurnKeys:
+    """The table ``turn_keys``."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def create_table(self) -> None:
+        """Make the table, if it isn't there."""
+        async with self._database.transaction() as connection:
+            await connection.execute(
+                "CREATE TABLE IF NOT EXISTS turn_keys (user_id TEXT NOT NULL, key TEXT NOT NULL,"
+                " thread_id TEXT NOT NULL, run_id TEXT NOT NULL, fingerprint TEXT NOT NULL,"
+                " created_at TEXT NOT NULL, PRIMARY KEY (user_id, key))"
+            )
+
+    async def find(self, user_id: str, key: str) -> KeyedTurn | None:
+        """The turn that the user's key started within the last day."""
+        try:
+            user_id.encode()
+        except UnicodeEncodeError:  # SQLite can't hold it, so it isn't there
+            return None
+        async with self._database.reading() as connection:
+            found = await rows(
+                connection,
+                "SELECT thread_id, run_id, fingerprint FROM turn_keys"
+                " WHERE user_id = ? AND key = ? AND created_at > ?",
+                (user_id, key, _oldest()),
+            )
+        return KeyedTurn(*found[0]) if found else None
+
+
+async def remember(connection: Connection, start: TurnStart, key: TurnKey) -> None:
+    """Note the turn that a key starts, in a transaction that is open; forget old keys."""
+    await connection.execute("DELETE FROM turn_keys WHERE created_at <= ?", (_oldest(),))
+    await connection.execute(
+        "INSERT OR REPLACE INTO turn_keys VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            start.user_id,
+            key.key,
+            start.thread_id,
+            start.run_id,
+            key.fingerprint,
+            timestamps.now(),
+        ),
+    )
+
+
+def _oldest() -> str:
+    return timestamps.as_utc((datetime.now(UTC) - KEPT).isoformat()) or ""

@@ -1,0 +1,177 @@
+"""The journal of a running turn, and what is made of it after a crash (decision A36)."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sqlite3
+import threading
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from agent_bench import PROJECT, Bench, read, said
+from copilot_core import journal
+from copilot_core.storage import FILE, FOLDER
+from copilot_core.tools.base import ToolContext
+from openai_server import call, text
+
+
+@pytest.fixture(autouse=True)
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Entries every few milliseconds."""
+    monkeypatch.setattr(journal, "INTERVAL", 0.01)
+
+
+def entries(project: Path) -> list[Any]:
+    with sqlite3.connect(project / FOLDER / FILE) as file:
+        found = file.execute("SELECT entry FROM turn_journal ORDER BY rowid").fetchall()
+    file.close()
+    return [orjson.loads(entry) for [entry] in found]
+
+
+async def until(holds: Any) -> None:
+    async with asyncio.timeout(10):
+        while not holds():  # noqa: ASYNC110 - what it asks for is in a file
+            await asyncio.sleep(0.01)
+
+
+async def crashed(bench: Bench, folder: Path) -> Bench:
+    """What another process would find if this one died now: a copy of the file as it is."""
+    shutil.copytree(bench.path / FOLDER, folder / FOLDER)
+    return Bench(bench.server, folder, bench.settings, bench.runs)
+
+
+async def test_a_turn_is_journalled_and_forgotten_when_it_is_stored(bench: Bench) -> None:
+    held = threading.Event()
+    bench.server.script(text("one two three", pieces=3).until(held, after=2))
+    run = await bench.start("count", "s1")
+    assert entries(bench.path)[0]["message"]["content"] == "count"  # before the model is asked
+    await until(lambda: len(entries(bench.path)) > 1 and run.last == 2)
+    await until(lambda: "one two " in str(entries(bench.path)) or len(entries(bench.path)) > 2)
+    held.set()
+    assert said(await read(run)) == "one two three"
+    assert entries(bench.path) == []
+
+
+async def test_a_crash_in_mid_text(bench: Bench, tmp_path: Path) -> None:
+    bench.server.script(text("Hello").with_usage(5, 7))
+    await bench.ask("hello", "s1")
+    held = threading.Event()
+    bench.server.script(text("one two three", pieces=3).until(held, after=2))
+    run = await bench.start("count", "s1")
+    await until(lambda: run.last == 2)
+    await asyncio.sleep(0.1)
+    other = await crashed(bench, tmp_path / "after")
+    history = await other.history("s1")
+    streamed = said(await _so_far(run))
+    assert [m["content"] for m in history] == ["hello", "Hello", "count", streamed]
+    assert history[3]["metadata"]["interrupted"] is True
+    session = await other.session("s1")
+    assert session["message_count"] == 4
+    assert session["llm_calls_count"] == 3  # the title's too
+    assert session["stats"]["turns"] == 2
+    assert session["stats"]["last_turn"]["status"] == "error"
+    assert entries(other.path) == []
+    bench.server.script(text("Better."))
+    assert said(await other.ask("again", "s1")) == "Better."
+    assert [m["content"] for m in bench.server.requests[-1].messages[-2:]] == [streamed, "again"]
+    held.set()
+    await read(run)
+    await other.manager.close_all()
+
+
+async def test_a_crash_while_a_tool_runs(bench: Bench, tmp_path: Path) -> None:
+    """The call is answered `aborted`, as far as anybody knows; what was answered stays."""
+    held = asyncio.Event()
+
+    async def hang(arguments: dict[str, Any], context: ToolContext) -> Any:
+        await held.wait()
+        return {"templates": []}
+
+    async def quick(arguments: dict[str, Any], context: ToolContext) -> Any:
+        return {"error": "no such node"}
+
+    bench.runs |= {"get_gns3_templates": hang, "gns3_topology_reader": quick}
+    calls = text("Looking. ") + call("get_gns3_templates", {}, id="a")
+    bench.server.script(calls + call("gns3_topology_reader", {}, id="b"))
+    run = await bench.start("look", "s1")
+    await until(lambda: "no such node" in str(entries(bench.path)))
+    other = await crashed(bench, tmp_path / "after")
+    user, assistant, *results = await other.history("s1")
+    assert user["content"] == "look"
+    assert assistant["content"] == "Looking. "
+    assert [c["id"] for c in assistant["tool_calls"]] == ["a", "b"]
+    assert "interrupted" not in assistant["metadata"]  # it had ended
+    told = {m["tool_call_id"]: m for m in results}
+    assert told["a"]["metadata"]["status"] == "aborted"
+    assert told["b"]["content"] == '{"error":"no such node"}'
+    assert (await other.session("s1"))["message_count"] == 4
+    bench.server.script(text("Better."))
+    assert said(await other.ask("again", "s1")) == "Better."
+    bench.server.script(text("Done."))
+    held.set()
+    await read(run)
+    await other.manager.close_all()
+
+
+async def test_a_journal_that_cannot_be_read_harms_nobody(bench: Bench, tmp_path: Path) -> None:
+    bench.server.script(text("Hello"), text("Hello"))
+    await bench.ask("hello", "s1")
+    await bench.ask("hello", "s2")
+    other = await crashed(bench, tmp_path / "after")
+    with sqlite3.connect(other.path / FOLDER / FILE) as file:
+        for run_id, entry in (
+            ("r1", "{"),
+            ("r2", "[]"),
+            ("r3", '{"message":{"role":"assistant","content":"x"}}'),
+            ("r4", '{"message":{"role":"user","content":"x"},"events":[]}'),
+            ("r5", None),
+        ):
+            file.execute("INSERT INTO turn_journal VALUES (?, 0, 's1', ?)", (run_id, entry))
+        good = {
+            "user_id": "ann",
+            "project_id": PROJECT,
+            "model": "m",
+            "message": {"role": "user", "content": "good"},
+        }
+        file.execute(
+            "INSERT INTO turn_journal VALUES ('r6', 0, 's2', ?)", (orjson.dumps(good).decode(),)
+        )
+        file.execute(
+            "INSERT INTO turn_journal VALUES ('r6', 1, 's2', ?)",
+            ('{"ms": 5, "events": [["TextDelta", "m9", "said"], ["exec", 1]]}',),
+        )
+    file.close()
+    assert [m["content"] for m in await other.history("s1")] == ["hello", "Hello"]
+    assert [m["content"] for m in await other.history("s2")][:2] == ["hello", "Hello"]
+    bench.server.script(text("Better."))
+    assert said(await other.ask("again", "s1")) == "Better."
+    await other.manager.close_all()
+
+
+async def test_a_deleted_session_is_not_brought_back(bench: Bench, tmp_path: Path) -> None:
+    """Nor by an entry that comes late, nor by what another process finds."""
+    held = threading.Event()
+    bench.server.script(text("one two three", pieces=3).until(held, after=2))
+    run = await bench.start("count", "s1")
+    await until(lambda: len(entries(bench.path)) > 1)
+    agent = await bench.agent()
+    await agent.delete_session("s1", "ann")
+    held.set()
+    assert (await read(run))[-1]["reason"] == "deleted"
+    await asyncio.sleep(0.05)
+    assert entries(bench.path) == []
+    other = await crashed(bench, tmp_path / "after")
+    assert await (await other.agent()).list_sessions("ann") == []
+    await other.manager.close_all()
+
+
+async def _so_far(run: Any) -> list[Any]:
+    from copilot_contracts.sse import Decoder
+
+    async with run.subscribe() as reader:
+        block = await reader.next(5)
+    return [orjson.loads(event.data) for event in Decoder().feed(block)]
