@@ -126,7 +126,7 @@ class Endpoint:
             body=body,
             query=query(scope, self.query) if self.query else None,
             agent=await self.chat.agent(project),
-            session_id=named or _session_id(body, identity, idempotency_key(scope)),
+            session_id=named or _session_id(scope, body, identity),
         )
         scope["state"]["session_id"] = call.session_id
         with structlog.contextvars.bound_contextvars(session_id=call.session_id):
@@ -146,8 +146,8 @@ class Endpoint:
         )
 
 
-def _session_id(body: Any, identity: Identity, key: str | None) -> str:
+def _session_id(scope: Scope, body: Any, identity: Identity) -> str:
     """The session that a body names, or else the id of a new one: logs know it from the start."""
     if body is None:
         return ""
-    return body.get("session_id") or new_session_id(identity.user_id, key)
+    return body.get("session_id") or new_session_id(identity.user_id, idempotency_key(scope))
