@@ -9,13 +9,16 @@ import sys
 from collections.abc import Awaitable, Callable
 from importlib.metadata import version
 
-from benchmarks import disk, turn, wire
+from benchmarks import arguments, disk, streams, turn, wire
 from benchmarks.measuring import Row, table
 
 TABLES: dict[str, tuple[str, Callable[[], Awaitable[list[Row]]]]] = {
     "event": ("CPU per event on the wire", wire.cpu_per_event),
     "readers": ("Events a second of CPU, 50 readers", wire.fifty_readers),
     "token": ("CPU per token of a whole turn", turn.cpu_per_token),
+    "arguments": ("Arguments of 50 KiB in pieces of 4 characters", arguments.on_the_wire),
+    "first": ("First event after the request", streams.first_event),
+    "idle": ("Memory for an idle open stream", streams.idle),
     "disk": ("A conversation of 200 turns of 2 KiB on disk", disk.conversation),
 }
 SHOWN = ("starlette", "langgraph", "langchain-core", "pydantic", "jsonschema-rs", "orjson",

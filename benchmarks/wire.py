@@ -62,7 +62,7 @@ async def source(count: int) -> AsyncIterator[str]:
         yield " token"
 
 
-def make_run(count: int) -> Run:
+def make_run(count: int, *, then_silent: bool = False) -> Run:
     """A turn that says ``count`` tokens, as the core runs it, without a model behind."""
 
     async def written(place: int, entry: Any) -> None:
@@ -86,6 +86,8 @@ def make_run(count: int) -> Run:
     async def work() -> None:
         async for token in source(count):
             run.emit(TextDelta(MESSAGE, token))
+        if then_silent:
+            await asyncio.Event().wait()
 
     async def store(end: TurnEnd) -> None:
         pass
@@ -210,13 +212,13 @@ async def _cpu_time(port: int) -> float:
 
 
 @asynccontextmanager
-async def server() -> AsyncIterator[int]:
-    """The app in a process of its own; yields its port."""
+async def server(factory: str = "benchmarks.wire:create_app") -> AsyncIterator[int]:
+    """An app in a process of its own; yields its port."""
     # Named TCP, so that asyncio turns Nagle's algorithm off for its connections.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen(128)
-        command = ["-m", "uvicorn", "--factory", "benchmarks.wire:create_app", "--log-level=error"]
+        command = ["-m", "uvicorn", "--factory", factory, "--log-level=error"]
         descriptor = listening.fileno()
         child = await asyncio.create_subprocess_exec(
             sys.executable, *command, "--fd", str(descriptor), pass_fds=[descriptor]
