@@ -64,14 +64,22 @@ async def chat_edge(
     core: CoreSettings | None = None,
     settings: ChatSettings | None = None,
     tools: Sequence[Tool] = (),
+    agents: ProjectAgentManager | None = None,
+    **llm: Any,
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """`async with chat_edge(tmp_path, openai_server) as client`: ann's client of it."""
+    """`async with chat_edge(tmp_path, openai_server) as client`: ann's client of it.
+
+    `core` and `tools` are for the agents that it makes unless `agents` are given; `llm` for its
+    LlmConfig.
+    """
     config = LlmConfig(
         model="scripted",
         base_url=openai_server.base_url,
         api_key=SecretStr(openai_server.api_key),
+        **llm,
     )
-    agents = ProjectAgentManager(tools, gate=Gate("enforce"), settings=core)
+    agents = agents or ProjectAgentManager(tools, gate=Gate("enforce"), settings=core)
+    settings = settings or ChatSettings()
     routes = chat_routes(
         agents,
         authenticator=JwtAuthenticator(SECRET),
@@ -81,7 +89,7 @@ async def chat_edge(
         settings=settings,
     )
     async with (
-        serving(mounted(routes)) as url,
+        serving(mounted(routes), stalled=settings.stalled) as url,
         httpx.AsyncClient(base_url=url, headers=user("ann"), timeout=20) as client,
     ):
         try:

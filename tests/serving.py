@@ -19,10 +19,10 @@ class _Server(uvicorn.Server):
 
 @contextlib.asynccontextmanager
 async def serving(
-    app: ASGIApp, http: type[asyncio.Protocol] = BoundedConnection
+    app: ASGIApp, http: type[asyncio.Protocol] = BoundedConnection, *, stalled: float = 60
 ) -> AsyncIterator[str]:
     """`async with serving(app) as url`"""
-    listening = listen("127.0.0.1", 0)
+    listening = listen("127.0.0.1", 0, stalled=stalled)
     config = uvicorn.Config(
         app, http=http, ws="none", log_config=None, access_log=False, timeout_graceful_shutdown=1
     )

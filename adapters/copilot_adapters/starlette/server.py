@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import socket
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -29,14 +30,21 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _log = structlog.get_logger(__name__)
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """The listening socket; port 0 takes a free one. Raises OSError."""
+def listen(host: str, port: int, *, stalled: float = 60.0) -> socket.socket:
+    """The listening socket; port 0 takes a free one. Raises OSError.
+
+    A client that takes nothing of its answer for `stalled` seconds is cut off, on Linux: a
+    connection that is closed is open until its last byte is taken, which may be never.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # With the protocol named, as socket.create_server doesn't: asyncio turns Nagle's algorithm off
     # only where it sees TCP, and an event would else wait 40 ms for the one before it.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if sys.platform == "linux":
+            milliseconds = int(stalled * 1000)
+            listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
         listening.bind((host, port))
         listening.listen(_BACKLOG)
     except OSError:

@@ -43,11 +43,13 @@ class EventStream:
         self._sending_since: float | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async with self.run.subscribe(self.after) as subscription:
+        subscription = self.run.subscribe(self.after)
+        if scope["method"] == "HEAD":  # who only asks is no reader, for whom a turn goes on
             await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-            if scope["method"] == "HEAD":
-                await send({"type": "http.response.body", "body": b""})
-                return
+            await send({"type": "http.response.body", "body": b""})
+            return
+        async with subscription:
+            await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
             # At once, so that proxies and browsers see a stream before the model's first word.
             await send({"type": "http.response.body", "body": _FIRST, "more_body": True})
             writer = asyncio.create_task(self._write(subscription, send))
