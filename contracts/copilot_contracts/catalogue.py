@@ -101,6 +101,8 @@ class Order:
     pairs: tuple[Pair, ...] = ()
     repeats: tuple[Repeat, ...] = ()
     counts: tuple[Count, ...] = ()
+    #: JSON pointers into the data of every event that has the key.
+    same: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +221,7 @@ _ORDER_PARTS: dict[str, Callable[[Any], Any]] = {
     "pairs": _list(_reader(Pair, {"inside": tuple})),
     "repeats": _list(_reader(Repeat, {"then": _reader(Then, {})})),
     "counts": _list(_reader(Count, {})),
+    "same": tuple,
 }
 _CATALOGUE_PARTS: dict[str, Callable[[Any], Any]] = {
     "sse": _reader(Sse, {}),

@@ -2,7 +2,7 @@
 
 What needs no key (first, last, anytime, blocks) is a table: state x event -> state. What has a key
 (pairs that interleave, things that grow, counters) is a lane beside it, looked at only for the
-events it concerns.
+events it concerns. What must be the same in all of them is compared with the first.
 """
 
 from dataclasses import dataclass
@@ -29,6 +29,7 @@ class _Step:
 
     lane: int
     role: _Role
+    pointer: str
     key: tuple[str, ...]
     final: tuple[str, ...] = ()
 
@@ -49,6 +50,8 @@ class OrderRules:
         self.lanes: list[tuple[str, str | None]] = []
         #: By event that closes keys: the lanes that must have an open one.
         self.closes: dict[str, list[int]] = {}
+        #: Keys whose value never changes: JSON pointer, and the keys it goes through.
+        self.same: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @classmethod
     def compile(cls, catalogue: Catalogue) -> "OrderRules":
@@ -62,6 +65,7 @@ class OrderRules:
         rules.last = frozenset(order.last)
         rules.anytime = frozenset(order.anytime)
         rules.start_state = _BEGIN if order.first else _MIDDLE
+        rules.same = tuple((pointer, tokens(pointer)) for pointer in order.same)
         rules._compile_table(order, tuple(catalogue.events))
         rules._compile_lanes(order)
         return rules
@@ -87,7 +91,8 @@ class OrderRules:
         steps: dict[str, list[_Step]] = {}
 
         def add(event: str, role: _Role, key: str, final: str | None = None) -> None:
-            step = _Step(len(self.lanes), role, tokens(key), tokens(final) if final else ())
+            way_to_final = tokens(final) if final else ()
+            step = _Step(len(self.lanes), role, key, tokens(key), way_to_final)
             steps.setdefault(event, []).append(step)
 
         for pair in order.pairs:
@@ -117,12 +122,15 @@ class OrderRules:
 class OrderState:
     """Where one stream is. Holds the keys seen, at most MAX_KEYS a rule."""
 
-    __slots__ = ("_keys", "_open", "_rules", "_state", "_table", "position")
+    __slots__ = ("_first", "_keys", "_open", "_rules", "_same", "_state", "_table", "position")
 
     def __init__(self, rules: OrderRules) -> None:
         self._rules = rules
         self._table = rules.table
         self._state = rules.start_state
+        self._same = rules.same
+        #: By pointer of `same`: the value that came first, and at which position.
+        self._first: dict[str, tuple[Any, int]] = {}
         #: By lane: keys that may not start or grow again, and since which position. A counter's
         #: next number stands under None.
         self._keys: dict[int, dict[Any, int]] = {}
@@ -143,6 +151,7 @@ class OrderState:
             raise self.misplaced(event)
         if after == _END and self._state != _END and self._open:
             self._refuse_open(event)
+        new = self._compare(event, data) if self._same else None
         steps = self._rules.steps.get(event)
         if steps is not None:
             keys = [_key_at(data, step.key) for step in steps]
@@ -150,6 +159,8 @@ class OrderState:
                 self._check(event, step, key)
             for step, key in zip(steps, keys, strict=True):
                 self._take(step, key, data)
+        if new:
+            self._first |= new
         self._state = after
         self.position += 1
 
@@ -179,6 +190,25 @@ class OrderState:
                 message += f"; {opened}"
             raise self._violation(None, "LAST", message)
 
+    def _compare(self, event: str, data: Any) -> dict[str, tuple[Any, int]] | None:
+        """Refuses a value that isn't the first one. Answers with those that are the first."""
+        new = None
+        for pointer, way in self._same:
+            value = _key_at(data, way)
+            first = self._first.get(pointer)
+            if first is None:
+                if value is not _MISSING:
+                    new = new or {}
+                    new[pointer] = (value, self.position + 1)
+            elif value != first[0] and value is not _MISSING:
+                raise self._violation(
+                    event,
+                    "SAME",
+                    f"its {pointer} differs from that of position {first[1]}",
+                    pointer,
+                )
+        return new
+
     def _check(self, event: str, step: _Step, key: Any) -> None:
         if key is _MISSING:  # the shape's fault, and reported there
             return
@@ -189,21 +219,29 @@ class OrderState:
             expected = keys.get(None, 0)
             if key != expected:
                 raise self._violation(
-                    event, "COUNT", f"its counter must be {expected} here, it counts without gaps"
+                    event,
+                    "COUNT",
+                    f"its counter must be {expected} here, it counts without gaps",
+                    step.pointer,
                 )
             return
         if step.role == "end" or step.role == "then":
             if key not in opened:
                 rule = "PAIR" if step.role == "end" else "REPEAT"
-                raise self._violation(event, rule, f"no {opener} of its key is open")
+                raise self._violation(event, rule, f"no {opener} of its key is open", step.pointer)
             return
         if key in keys:
             rule = "PAIR" if step.role == "start" else "REPEAT"
             raise self._violation(
-                event, rule, f"none of its key may come after position {keys[key]}"
+                event,
+                rule,
+                f"none of its key may come after position {keys[key]}",
+                step.pointer,
             )
         if key not in opened and max(len(keys), len(opened)) >= MAX_KEYS:
-            raise self._violation(event, "KEYS", f"more than {MAX_KEYS} keys in one stream")
+            raise self._violation(
+                event, "KEYS", f"more than {MAX_KEYS} keys in one stream", step.pointer
+            )
 
     def _take(self, step: _Step, key: Any, data: Any) -> None:
         if key is _MISSING:
@@ -250,7 +288,9 @@ class OrderState:
         more = len(listed) - 5
         return ", ".join(listed[:5]) + (f" and {more} more" if more > 0 else "")
 
-    def _violation(self, event: str | None, rule: str, message: str) -> OrderViolation:
+    def _violation(
+        self, event: str | None, rule: str, message: str, key: str | None = None
+    ) -> OrderViolation:
         return OrderViolation(
             surface=self._rules.surface,
             event=event,
@@ -258,6 +298,7 @@ class OrderState:
             allowed=self.allowed(),
             rule=rule,
             message=message,
+            key=key,
         )
 
 
@@ -277,7 +318,13 @@ def _at(data: Any, way: tuple[str, ...]) -> Any:
 
 def _key_at(data: Any, way: tuple[str, ...]) -> Any:
     """The key there, or _MISSING when nothing is there that can be one."""
-    key = _at(data, way)
+    key = data
+    for token in way:  # _at, without the call: a key is looked up in every event
+        if type(key) is not dict or token not in key:
+            return _MISSING
+        key = key[token]
+    if type(key) is str:
+        return key
     if type(key) is float and key.is_integer():  # 1.0 is the integer 1 in JSON Schema
         key = int(key)
-    return key if type(key) in (str, int) else _MISSING
+    return key if type(key) is int else _MISSING

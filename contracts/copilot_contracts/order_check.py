@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from .catalogue import Catalogue, Order
@@ -60,6 +61,9 @@ def order_problems(
         for pointer, event, place, want in _pointers(order):
             if event in schemas:
                 yield from ((pointer, why) for why in _pointer_faults(schemas[event], place, want))
+        for index, place in enumerate(order.same):
+            faults = _same_faults(schemas, place)
+            yield from ((f"/order/same/{index}", why) for why in faults)
 
 
 def _named(order: Order) -> Iterator[Problem]:
@@ -138,26 +142,65 @@ _ALLOWED = {
 }
 
 
-def _pointer_faults(root: Mapping[str, Any], pointer: str, want: str) -> Iterator[str]:
-    """Why a pointer into an event of this schema can't do what the rule wants of it."""
-    open_ = [(root, tokens(pointer))]
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a pointer leads in one branch of a schema."""
+
+    #: The JSON types allowed there; None when nothing is declared there.
+    types: frozenset[str] | None
+    #: The last key looked for.
+    key: str
+    #: Whether every value of the branch has it.
+    required: bool
+
+
+def _places(root: Mapping[str, Any], pointer: str) -> Iterator[_Place]:
+    """Where a pointer leads, by branch."""
+    open_ = [(root, tokens(pointer), "", True)]
     while open_:
-        schema, way = open_.pop()
+        schema, way, key, required = open_.pop()
         part = merged(root, schema)
         branches = part.get("anyOf") or part.get("oneOf")
         if branches and (way and way[0] not in part["properties"]):
-            open_ += [(branch, way) for branch in branches]
-        elif way:
-            if way[0] not in part["properties"]:
-                yield f"{pointer} leads to nothing: the event declares no {way[0]!r:.80} there."
-                return
-            if want != "final" and way[0] not in part["required"]:
-                yield f"{pointer} leads to something optional: a rule needs it in every event."
-                return
-            open_.append((part["properties"][way[0]], way[1:]))
+            open_ += [(branch, way, key, required) for branch in branches]
+        elif not way:
+            yield _Place(frozenset(part["types"]), key, required)
+        elif way[0] in part["properties"]:
+            required = required and way[0] in part["required"]
+            open_.append((part["properties"][way[0]], way[1:], way[0], required))
         else:
-            allowed, words = _ALLOWED[want]
-            types = set(part["types"])
-            if not types or not types <= allowed:
-                yield f"{pointer} must lead to {words}, and the schema allows something else."
-                return
+            yield _Place(None, way[0], required)
+
+
+def _pointer_faults(root: Mapping[str, Any], pointer: str, want: str) -> Iterator[str]:
+    """Why a pointer into an event of this schema can't do what the rule wants of it."""
+    for place in _places(root, pointer):
+        if place.types is None:
+            yield f"{pointer} leads to nothing: the event declares no {place.key!r:.80} there."
+            return
+        if want != "final" and not place.required:
+            yield f"{pointer} leads to something optional: a rule needs it in every event."
+            return
+        if not _may_hold(place, want):
+            words = _ALLOWED[want][1]
+            yield f"{pointer} must lead to {words}, and the schema allows something else."
+            return
+
+
+def _same_faults(schemas: Mapping[str, Mapping[str, Any]], pointer: str) -> Iterator[str]:
+    """Why the values that a pointer leads to in the events can't be compared."""
+    declared = False
+    for event, root in schemas.items():
+        there = [place for place in _places(root, pointer) if place.types is not None]
+        declared = declared or bool(there)
+        if not all(_may_hold(place, "key") for place in there):
+            yield (
+                f"{pointer} must lead to {_ALLOWED['key'][1]}, and the event {event} allows "
+                "something else."
+            )
+    if not declared:
+        yield f"{pointer} leads to nothing in any event."
+
+
+def _may_hold(place: _Place, want: str) -> bool:
+    return bool(place.types) and set(place.types or ()) <= _ALLOWED[want][0]

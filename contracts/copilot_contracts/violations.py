@@ -102,6 +102,7 @@ class OrderViolation(Exception):
         allowed: tuple[str, ...],
         rule: str,
         message: str,
+        key: str | None = None,
     ) -> None:
         self.surface = surface
         #: The event's name; None when the stream stopped without its last event.
@@ -110,8 +111,10 @@ class OrderViolation(Exception):
         self.position = position
         #: The events that may come at that place.
         self.allowed = allowed
-        #: `FIRST`, `LAST`, `PAIR`, `REPEAT`, `COUNT`, `ANYTIME` or `KEYS`.
+        #: `FIRST`, `LAST`, `PAIR`, `REPEAT`, `COUNT`, `SAME`, `ANYTIME` or `KEYS`.
         self.rule = rule
+        #: JSON pointer to the key that decided, where one did. Never the value there.
+        self.key = key
         self.message = message
         here = ", ".join(allowed) if allowed else "nothing"
         what = (

@@ -35,7 +35,12 @@ class Reference:
         ended = bool(names) and names[-1] in self.order.last
         if any(name in self.order.last for name in names[:-1]):
             return False
-        return self._shape(names, ended) and self._keys(sequence, ended) and self._counts(sequence)
+        return (
+            self._shape(names, ended)
+            and self._keys(sequence, ended)
+            and self._counts(sequence)
+            and self._same(sequence)
+        )
 
     def _shape(self, names: list[str], ended: bool) -> bool:
         """First, last and blocks, as a regular expression over one letter an event."""
@@ -78,6 +83,13 @@ class Reference:
         for count in self.order.counts:
             seen = [_get(data, count.key) for name, data in sequence if name == count.event]
             if seen != list(range(len(seen))):
+                return False
+        return True
+
+    def _same(self, sequence: Sequence[Event]) -> bool:
+        for pointer in self.order.same:
+            values = {_get(data, pointer) for _, data in sequence} - {None}
+            if len(values) > 1:
                 return False
         return True
 
@@ -131,6 +143,7 @@ def orders(draw: st.DrawFn) -> dict[str, Any]:
         "pairs": pairs,
         "repeats": draw(st.sampled_from([[], [repeat]])),
         "counts": draw(st.sampled_from([[], STORY_ORDER["counts"]])),
+        "same": draw(st.sampled_from([[], ["/request_id"]])),
     }
 
 
@@ -138,8 +151,11 @@ def catalogue(order: dict[str, Any]) -> Catalogue:
     return Catalogue.from_json(story(order)["surface.json"])
 
 
-def event(name: str, key: str, number: int, final: bool) -> Event:
+def event(name: str, key: str, number: int, final: bool, request: str | None) -> Event:
     data: dict[str, Any] = {
+        "metadata": {"request_id": request or "r"},
+        "thinking_start": {"request_id": request} if request else {},
+        "complete": {"request_id": request or "r"},
         "thinking": {"step_index": number},
         "call": {"id": key, "complete": final},
         "call_start": {"call": {"id": key}},
@@ -161,7 +177,9 @@ def test_the_automaton_agrees_with_the_reference(order: dict[str, Any], data: An
         name = data.draw(st.one_of(likely, likely, st.sampled_from(list(STORY_EVENTS))))
         thoughts = sum(name == "thinking" for name, _ in sequence)
         number = data.draw(st.sampled_from([thoughts, thoughts, thoughts, thoughts + 1, 0]))
-        following = event(name, data.draw(st.sampled_from("xyz")), number, data.draw(st.booleans()))
+        key, final = data.draw(st.sampled_from("xyz")), data.draw(st.booleans())
+        request = data.draw(st.sampled_from(["r", "r", "r", "s", None]))
+        following = event(name, key, number, final, request)
         legal = reference.legal([*sequence, following])
         if legal:
             state.step(*following)
@@ -303,6 +321,47 @@ def test_keys_are_never_told() -> None:
         with pytest.raises(OrderViolation) as raised:
             state.step(name, data)
         assert secret not in repr([str(raised.value), vars(raised.value)])
+    state = SAME.start()
+    state.step("metadata", {"request_id": secret})
+    with pytest.raises(OrderViolation) as raised:
+        state.step("complete", {"request_id": secret + secret})
+    assert secret not in repr([str(raised.value), vars(raised.value)])
+
+
+SAME = OrderRules.compile(catalogue({"last": ["complete"], "same": ["/request_id", "/user/id"]}))
+
+
+def test_b44_a_stream_whose_start_and_end_name_different_ids_is_refused() -> None:
+    """B44, ag-ui-protocol/ag-ui#1582: a nested run's id came in the place of the client's."""
+    state = SAME.start()
+    state.step("metadata", {"request_id": "R", "user": {"id": 7}})
+    state.step("chunk", {})
+    with pytest.raises(OrderViolation) as raised:
+        state.step("complete", {"request_id": "S"})
+    violation = raised.value
+    assert (violation.rule, violation.key) == ("SAME", "/request_id")
+    assert (violation.event, violation.position) == ("complete", 3)
+    assert violation.message == "its /request_id differs from that of position 1"
+    with pytest.raises(OrderViolation, match="its /user/id differs from that of position 1"):
+        state.step("chunk", {"user": {"id": "7"}})
+    assert (state.position, state.ended) == (2, False)
+    state.step("complete", {"request_id": "R", "user": {"id": 7.0}})
+    state.finish()
+
+
+def test_an_event_that_was_refused_or_has_no_such_key_decides_nothing() -> None:
+    rules = OrderRules.compile(catalogue({**STORY_ORDER, "same": ["/request_id"]}))
+    state = rules.start()
+    for data in ({"request_id": "early"}, {"request_id": None}, [], "request_id"):
+        with pytest.raises(OrderViolation, match="must begin with its first event"):
+            state.step("chunk", data)
+    state.step(*META)
+    with pytest.raises(OrderViolation, match="no call_start of its key is open"):
+        state.step("call_end", {"request_id": "wrong", "call": {"id": "a"}})
+    state.step("chunk", {"request_id": ["no", "key"]})
+    state.step("thinking_start", {"request_id": "R"})
+    with pytest.raises(OrderViolation, match="differs from that of position 3"):
+        state.step("thinking_end", {"request_id": "S"})
 
 
 def test_keys_that_one_stream_remembers_are_bounded() -> None:
@@ -404,6 +463,15 @@ BAD: list[tuple[str, dict[str, Any], list[tuple[str, str]]]] = [
             "counts": [{"event": "thinking", "key": "/step_index"}],
         },
         [("/order/counts/0/event", "it can't count")],
+    ),
+    (
+        "the same of what no event has, or of what can't be compared",
+        {"last": ["complete"], "same": ["/session_id", "/call", "/id", "/request_id"]},
+        [
+            ("/order/same/0", "/session_id leads to nothing in any event"),
+            ("/order/same/1", "/call must lead to a string or an integer, and the event call_st"),
+            ("/order/same/1", "/call must lead to a string or an integer, and the event call_end"),
+        ],
     ),
     (
         "pointers to nothing",

@@ -95,6 +95,11 @@ FAULTS: list[tuple[str, bytes, list[tuple[int, int, str]]]] = [
     ("comments only", b": a\n\n: b\n\n", [(1, 4, "LAST")]),
     ("no last event", SSE[: SSE.index(b"data: {", 10)], [(2, 2, "LAST")]),
     ("something after the last event", SSE + SSE[: SSE.index(b"\n\n") + 2], [(6, 11, "LAST")]),
+    (
+        "another session's event",
+        SSE.replace(b'"done", "session_id": "', b'"done", "session_id": "S'),
+        [(5, 9, "SAME")],
+    ),
     ("a block cut off", SSE[:-1], [(5, 9, "UNFINISHED"), (5, 9, "LAST")]),
     ("a line cut off", SSE[:-9], [(5, 9, "UNFINISHED"), (5, 9, "LAST")]),
     ("no JSON", b"data: [DONE]\n\n", [(1, 1, "JSON"), (2, 2, "LAST")]),

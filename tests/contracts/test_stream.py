@@ -172,6 +172,22 @@ def test_a_broken_last_event_under_report_still_ends_the_stream() -> None:
     }
 
 
+def test_b44_one_stream_is_of_one_session() -> None:
+    """B44, ag-ui-protocol/ag-ui#1582: start and finish named different runs."""
+    stream = opened()
+    stream.encode(example("content"))
+    with pytest.raises(OrderViolation, match="event 2, done: its /session_id differs from that"):
+        stream.encode(example("done", session_id="another"))
+    assert not stream.ended
+    stream.encode(example("done"))
+    gate = Gate("report")
+    stream = StreamContract(CHAT, gate).open()
+    stream.encode(example("content"))
+    assert b"another" in stream.encode(example("done", session_id="another"))
+    assert stream.ended
+    assert gate.counts == {("gns3-chat", "order", "done", "SAME"): 1}
+
+
 @pytest.mark.parametrize("policy", ["report", "off"])
 def test_a_misplaced_last_event_that_was_delivered_ends_the_stream(policy: Policy) -> None:
     stream = opened(policy)

@@ -152,7 +152,7 @@ def check_order(folder: Folder, bundles: Bundles) -> None:
     schemas = {name: bundles[path] for name, path in named.items() if path in bundles}
     for pointer, problem in order_problems(Catalogue.from_json(document), schemas):
         said = at_pointer(document, pointer)
-        if pointer.endswith(("/key", "/final")):
+        if pointer.endswith(("/key", "/final")) or pointer.startswith("/order/same/"):
             rule = "ORDER_POINTER"
         elif said in document.get("events", {}):
             rule = "ORDER_CONTRADICTION"
