@@ -7,14 +7,11 @@ for one turn and is never stored. What a node returns is the conversation's stat
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict, cast
-from uuid import uuid4
 
 from langchain_core.messages import (
     AIMessage,
-    AIMessageChunk,
     AnyMessage,
     BaseMessage,
     HumanMessage,
@@ -25,18 +22,16 @@ from langgraph.graph.message import add_messages
 from langgraph.runtime import Runtime  # noqa: TC002 - LangGraph reads the nodes' annotations
 
 from copilot_core import events as ev
-from copilot_core.llm.failures import NO_ANSWER, ModelFailure, model_failure
+from copilot_core.llm.answer import read_text, says_something, stream_answer
+from copilot_core.llm.failures import ModelFailure
 from copilot_core.messages import (
-    assistant_message,
     history_for_model,
     tool_message,
     unanswered_calls,
     with_ids,
 )
 from copilot_core.prompt import ANSWER_NOW
-from copilot_core.text import SurrogateFilter, plain_text, without_surrogates
 from copilot_core.titles import clean_title, fallback_title, title_prompt
-from copilot_core.tool_calls import ToolCallStreamAccumulator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,18 +42,8 @@ if TYPE_CHECKING:
 
     from copilot_core.tools.execution import ToolSet
 
-#: Characters after which a model's answer is stopped: text, reasoning and arguments; a chunk
-#: counts as one more.
-MAX_ANSWER = 1_000_000
 TITLE_SECONDS = 20.0
 _TITLE_TOKENS = 60
-#: More than any context window; what is beyond isn't a count of tokens.
-MAX_TOKENS = 2**40
-_ENDLESS = ev.TurnFailed(
-    "llm_unavailable",
-    f"The model did not come to an end: its answer was stopped after {MAX_ANSWER} characters.",
-    retryable=True,
-)
 
 
 def added(messages: list[Any], more: list[Any]) -> list[AnyMessage]:
@@ -130,7 +115,13 @@ async def llm_call(state: ConversationState, runtime: Runtime[TurnContext]) -> d
     if last:
         prompt.append(HumanMessage(ANSWER_NOW))
     try:
-        answer = await _stream_answer(turn, prompt, offered)
+        answer = await stream_answer(
+            turn.model.bind_tools(offered) if offered else turn.model,
+            prompt,
+            name=turn.model_name,
+            emit=turn.emit,
+            call_ids=turn.call_ids,
+        )
     except ModelFailure as failure:
         if last:
             raise ToolStepsUsedUp from failure
@@ -143,139 +134,7 @@ async def llm_call(state: ConversationState, runtime: Runtime[TurnContext]) -> d
         asked = [(call["name"], call["args"]) for call in calls]
         turn.tool_steps = 0 if asked == turn.asked_before else turn.tool_steps - 1
         turn.asked_before = asked
-    return {"messages": [answer]} if _says_something(answer) else {}
-
-
-async def _stream_answer(
-    turn: TurnContext, prompt: Sequence[BaseMessage], offered: list[dict[str, Any]]
-) -> AIMessage:
-    message_id = str(uuid4())
-    emit = turn.emit
-    calls = ToolCallStreamAccumulator(turn.call_ids)
-    whole, filtered = _Answer(), SurrogateFilter()
-    model = turn.model.bind_tools(offered) if offered else turn.model
-    emit(ev.ModelCallStarted(turn.model_name))
-    try:
-        async with aclosing(model.astream(prompt)) as chunks:  # type: ignore[type-var]  # it is an async generator, annotated as an iterator
-            async for chunk in chunks:
-                whole.take(chunk)
-                if whole.size > MAX_ANSWER:
-                    raise ModelFailure(_ENDLESS)
-                if reasoning := _reasoning(chunk):
-                    emit(ev.ReasoningDelta(message_id, reasoning))
-                if text := filtered.feed(plain_text(chunk.content)):
-                    whole.text.append(text)
-                    emit(ev.TextDelta(message_id, text))
-                whole.size += 1 + len(reasoning) + len(text)
-                if _calls(chunk):
-                    whole.size += _arguments(chunk)
-                    for growth in calls.feed(chunk):
-                        emit(
-                            ev.CallDelta(
-                                message_id,
-                                growth.call_id,
-                                growth.name,
-                                growth.arguments,
-                                growth.complete,
-                            )
-                        )
-    except ModelFailure:
-        raise
-    except Exception as error:
-        raise ModelFailure(model_failure(error, streaming=whole.begun)) from error
-    if not whole.begun:
-        raise ModelFailure(NO_ANSWER)
-    if text := filtered.rest():
-        whole.text.append(text)
-        emit(ev.TextDelta(message_id, text))
-    last_growth, finished = calls.finish(whole.finish_reason)
-    for growth in last_growth:
-        emit(
-            ev.CallDelta(message_id, growth.call_id, growth.name, growth.arguments, growth.complete)
-        )
-    turn.call_ids.update(call.id for call in finished)
-    answer = assistant_message(
-        message_id,
-        "".join(whole.text),
-        finished,
-        model=turn.model_name,
-        finish_reason=whole.finish_reason,
-    )
-    emit(
-        ev.ModelCallEnded(
-            turn.model_name,
-            whole.input_tokens,
-            whole.output_tokens,
-            answer if _says_something(answer) else None,
-        )
-    )
-    return answer
-
-
-class _Answer:
-    """What the chunks of one answer say beside its calls."""
-
-    def __init__(self) -> None:
-        self.text: list[str] = []
-        self.size = 0
-        self.begun = False
-        self.finish_reason: str | None = None
-        self.input_tokens: int | None = None
-        self.output_tokens: int | None = None
-
-    def take(self, chunk: AIMessage) -> None:
-        self.begun = True
-        for key in ("finish_reason", "stop_reason"):
-            reason = chunk.response_metadata.get(key)
-            if isinstance(reason, str) and reason:
-                self.finish_reason = without_surrogates(reason)
-                break
-        usage = chunk.usage_metadata
-        if usage is None:
-            return
-        told_in, told_out = _tokens(usage["input_tokens"]), _tokens(usage["output_tokens"])
-        # What tells nothing but zeros was made of an answer that told nothing.
-        if told_in or told_out:
-            # Repeated whole, or split over chunks: in both cases the most is the call's.
-            self.input_tokens = max(self.input_tokens or 0, told_in)
-            self.output_tokens = max(self.output_tokens or 0, told_out)
-
-
-def _tokens(count: int) -> int:
-    """A provider's count; 0, as if it told nothing, for what no answer can have used."""
-    return count if 0 < count <= MAX_TOKENS else 0
-
-
-def _says_something(message: AIMessage) -> bool:
-    return bool(message.content or message.tool_calls or message.invalid_tool_calls)
-
-
-def _calls(chunk: AIMessage) -> bool:
-    """Whether a chunk, or a message sent whole, says something of calls."""
-    if isinstance(chunk, AIMessageChunk):
-        return bool(chunk.tool_call_chunks)
-    return bool(chunk.tool_calls or chunk.invalid_tool_calls)
-
-
-def _arguments(chunk: AIMessage) -> int:
-    """How many characters of arguments a chunk brings."""
-    pieces = getattr(chunk, "tool_call_chunks", None) or ()
-    return sum(len(piece.get("args") or "") for piece in pieces)
-
-
-def _reasoning(chunk: AIMessage) -> str:
-    """The model's own reasoning in a chunk, in the two forms that LangChain knows."""
-    text = chunk.additional_kwargs.get("reasoning_content") if chunk.additional_kwargs else None
-    if isinstance(text, str):
-        return text
-    if isinstance(chunk.content, list):
-        blocks = (b for b in chunk.content if isinstance(b, dict))
-        return "".join(
-            str(b.get("reasoning") or b.get("thinking") or "")
-            for b in blocks
-            if b.get("type") in {"reasoning", "thinking"}
-        )
-    return ""
+    return {"messages": [answer]} if says_something(answer) else {}
 
 
 def should_continue(
@@ -321,14 +180,10 @@ async def title_generator_node(
     question = next((m.text for m in state["messages"] if isinstance(m, HumanMessage)), "")
     answer = next((m.text for m in reversed(state["messages"]) if isinstance(m, AIMessage)), "")
     turn.emit(ev.ModelCallStarted(turn.model_name))
-    whole = _Answer()
     try:
         async with asyncio.timeout(TITLE_SECONDS):
             prompt = [HumanMessage(title_prompt(question, answer))]
-            async with aclosing(turn.model.astream(prompt, max_tokens=_TITLE_TOKENS)) as chunks:  # type: ignore[type-var]  # as above
-                async for chunk in chunks:
-                    whole.take(chunk)
-                    whole.text.append(plain_text(chunk.content))
+            whole = await read_text(turn.model, prompt, max_tokens=_TITLE_TOKENS)
     except Exception:
         # A turn whose answer is complete isn't failed by a title.
         return {"conversation_title": fallback_title(question)}

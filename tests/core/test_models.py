@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
 from agent_bench import read, said
-from copilot_core.graph import MAX_ANSWER
+from copilot_core.llm.answer import MAX_ANSWER
 from copilot_core.llm.config import LlmConfig
 from copilot_core.ports import Identity
 from copilot_core.projects import ProjectAgentManager
@@ -180,7 +180,7 @@ async def test_an_answer_of_5_megabytes_is_stopped(lab: Lab) -> None:
 async def test_an_answer_that_never_ends(
     lab: Lab, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("copilot_core.graph.MAX_ANSWER", 2000)
+    monkeypatch.setattr("copilot_core.llm.answer.MAX_ANSWER", 2000)
     piece = {"name": None, "args": "x" * 50, "id": None, "index": 0}
     first = {**piece, "name": "get_gns3_templates", "id": "c1"}
 
