@@ -18,6 +18,8 @@ class Relay:
         self._open: set[socket.socket] = set()
         #: The heads of the requests that came.
         self.requests: list[str] = []
+        #: Whether what the server says is passed on.
+        self.answering = True
 
     def lead_to(self, address: str) -> str:
         """Lets connections through to the server; gives its address by way of the relay."""
@@ -54,15 +56,16 @@ class Relay:
                 continue
             far = socket.create_connection((target.hostname, target.port))
             self._open |= {near, far}
-            for ends in ((near, far), (far, near)):
+            for ends in ((near, far, True), (far, near, False)):
                 threading.Thread(target=self._pump, args=ends, daemon=True).start()
 
-    def _pump(self, source: socket.socket, sink: socket.socket) -> None:
+    def _pump(self, source: socket.socket, sink: socket.socket, asks: bool) -> None:
         with suppress(OSError):
             while data := source.recv(65536):
                 if b" HTTP/1.1\r\n" in data:
                     self.requests.append(data.decode("latin-1"))
-                sink.sendall(data)
+                if asks or self.answering:
+                    sink.sendall(data)
         with suppress(OSError):
             sink.shutdown(socket.SHUT_RDWR)
         source.close()

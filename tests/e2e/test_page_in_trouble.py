@@ -163,6 +163,47 @@ def test_a_token_a_broken_connection_and_a_restart(
             expect(chat.ending).to_have_count(0)
 
 
+def test_a_question_that_is_sent_again_is_asked_once(
+    chat: ChatPage, model: OpenAIServer, tmp_path: Path
+) -> None:
+    (tmp_path / "secret").write_text(SECRET)
+    options = (tmp_path / "data", "--jwt-secret-file", str(tmp_path / "secret"))
+    model.script(text("Heard."), text("Heard again."))
+    before = len(model.requests)
+
+    def lose_the_answer(question: str) -> None:
+        relay.answering = False
+        chat.ask(question)
+        while not any(r.messages[-1]["content"] == question for r in model.requests[before:]):
+            chat.page.wait_for_timeout(10)
+        relay.down()
+        relay.answering = True
+
+    with Relay() as relay, serving(*options, **environment(model)) as address:
+        chat.page.goto(relay.lead_to(address))
+        token = chat.page.get_by_label("token")
+        token.fill(jwt.encode({"sub": "ann"}, SECRET, "HS256"))
+        token.press("Enter")
+        expect(token).to_be_hidden()
+        chat.page.wait_for_load_state("networkidle")
+        lose_the_answer("can you hear me?")
+        expect(chat.status).to_have_text("Connecting again …")
+        relay.lead_to(address)
+        expect(chat.answer).to_have_text("Heard.")
+        chat.wait()
+        lose_the_answer("and now?")
+        expect(chat.notice).to_contain_text("The server can't be reached.")
+        expect(chat.message).to_have_value("and now?")
+        relay.lead_to(address)
+        chat.message.press("Enter")
+        expect(chat.answer).to_have_text("Heard again.")
+        chat.wait()
+        expect(chat.said).to_have_text(["can you hear me?", "and now?"])
+        sent = [head for head in relay.requests if re.match("POST .*/stream ", head)]
+    keys = {re.search(r"(?im)^idempotency-key: (\w+)\r$", head)[1] for head in sent}
+    assert len(sent) > len(keys) == 2
+
+
 def test_what_a_refusal_says(chat: ChatPage, tmp_path: Path) -> None:
     nothing = {**environment(None), "XDG_CACHE_HOME": str(tmp_path)}
     with serving(tmp_path / "data", **nothing) as address:

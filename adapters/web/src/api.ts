@@ -61,10 +61,19 @@ export class Api {
     await this.#ask("POST", `/sessions/${sessionId}/abort`);
   }
 
-  /** Says something; the answer is the turn's event stream. */
-  async send(sessionId: string, message: string, signal: AbortSignal): Promise<Bytes> {
+  /**
+   * Says something; the answer is the turn's event stream. Asked again with the same `key`, it
+   * is the stream of the turn that the first request started.
+   */
+  async send(
+    sessionId: string,
+    message: string,
+    key: string,
+    signal: AbortSignal,
+  ): Promise<Bytes> {
     const body: ChatRequest = { message, session_id: sessionId };
-    return stream(await this.#ask("POST", "/stream", { body, signal }));
+    const headers = { "Idempotency-Key": key };
+    return stream(await this.#ask("POST", "/stream", { body, headers, signal }));
   }
 
   /** The stream of the turn that runs, from behind the event `after`; null when none runs. */

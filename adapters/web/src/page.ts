@@ -5,6 +5,7 @@ import type { ChatSession } from "copilot-contracts";
 import { Api, ApiError } from "./api.ts";
 import { askDelete, askTitle } from "./dialogs.ts";
 import { button, part } from "./element.ts";
+import { newId } from "./identifier.ts";
 import { Session } from "./session.ts";
 import { SessionList } from "./session_list.ts";
 
@@ -100,11 +101,6 @@ async function refresh(): Promise<void> {
 }
 
 // -- which session ------------------------------------------------------------------------
-
-function newId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
 
 /** Opens the session that the address names; a new one when it names none. */
 async function route(): Promise<void> {

@@ -2,6 +2,7 @@ import type { OpenAIMessage } from "copilot-contracts";
 
 import { type Api, ApiError, type Bytes } from "./api.ts";
 import { Conversation } from "./conversation.ts";
+import { newId } from "./identifier.ts";
 import { type TurnEnd, isEnd, readTurn } from "./turn.ts";
 
 const STOPPED: Record<(TurnEnd & { type: "abort" })["reason"], string> = {
@@ -10,6 +11,9 @@ const STOPPED: Record<(TurnEnd & { type: "abort" })["reason"], string> = {
   disconnected: "Stopped, because nobody was reading.",
   shutdown: "Stopped, because the server ended.",
 };
+
+/** Waits before a question that got no answer is sent again, in milliseconds. */
+const WAITS = [200, 1000, 2000];
 
 /** What a session tells the page. */
 export interface Hearing {
@@ -30,6 +34,8 @@ export class Session {
   #pages = 1;
   /** Ends the request that waits for a turn to begin. */
   #sending: AbortController | null = null;
+  /** The newest question, while no answer says whether it has arrived: its turn may run. */
+  #unsure: { text: string; key: string } | null = null;
 
   constructor(
     readonly id: string,
@@ -65,9 +71,9 @@ export class Session {
     const said = this.conversation.say(text);
     this.#sending = new AbortController();
     this.#is("Waiting for the model");
-    let bytes: Bytes;
+    let bytes: Bytes | null;
     try {
-      bytes = await this.#api.send(this.id, text, this.#sending.signal);
+      bytes = await this.#ask(text, this.#sending.signal);
     } catch (error) {
       said.remove();
       this.#is("");
@@ -78,6 +84,34 @@ export class Session {
     await this.#follow(bytes, text, true);
   }
 
+  /**
+   * The stream of the turn that a question starts; null when that turn can't be read from its
+   * beginning any more. When the connection breaks without an answer, the question is sent again
+   * with the same key: if it had arrived, that joins its turn.
+   */
+  async #ask(text: string, signal: AbortSignal): Promise<Bytes | null> {
+    const { key } = (this.#unsure =
+      this.#unsure?.text === text ? this.#unsure : { text, key: newId() });
+    for (let failures = 0; ; failures += 1) {
+      try {
+        const bytes = await this.#api.send(this.id, text, key, signal);
+        this.#unsure = null;
+        return bytes;
+      } catch (error) {
+        const unsure = error instanceof ApiError && error.code === "unreachable";
+        const wait = WAITS[failures];
+        if (!unsure) this.#unsure = null;
+        if (error instanceof ApiError && error.code === "resync_required") return null;
+        if (!unsure || wait === undefined) throw error;
+        this.#is("Connecting again");
+        await new Promise((resolve) => {
+          setTimeout(resolve, wait);
+          signal.addEventListener("abort", resolve);
+        });
+      }
+    }
+  }
+
   /** Stops the turn; its stream says when it has stopped. Raises ApiError. */
   async stop(): Promise<void> {
     if (this.#sending) this.#sending.abort();
@@ -85,7 +119,7 @@ export class Session {
   }
 
   /** Reads a turn to its end. `whole`: everything of it is shown, what was asked too. */
-  async #follow(bytes: Bytes, asked: string, whole: boolean): Promise<void> {
+  async #follow(bytes: Bytes | null, asked: string, whole: boolean): Promise<void> {
     let resync = false;
     this.conversation.begin();
     this.#is("Thinking");

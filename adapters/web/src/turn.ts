@@ -13,13 +13,13 @@ const WAITS = [200, 500, 1000, 2000, 4000, 8000, 8000, 8000, 8000, 8000];
 const SILENCE = 60_000;
 
 /**
- * The events of a turn, from its first bytes to its end, over as many connections as it takes;
- * heartbeats and unknown events are left out. `resume` connects again behind the event with an
+ * The events of a turn, from its first bytes to its end, over as many connections as it takes
+ * (null: there is none yet); heartbeats and unknown events are left out. `resume` connects again behind the event with an
  * id; `broken` is called before that. Returns without an end when the turn can't be read any more
  * because it is over. Raises ApiError when the server refuses, or stays away.
  */
 export async function* readTurn(
-  first: Bytes,
+  first: Bytes | null,
   resume: (after: string) => Promise<Bytes | null>,
   broken: () => void,
 ): AsyncGenerator<LiveEvent | TurnEnd> {

@@ -41,10 +41,14 @@ var Api = class {
   async abort(sessionId) {
     await this.#ask("POST", `/sessions/${sessionId}/abort`);
   }
-  /** Says something; the answer is the turn's event stream. */
-  async send(sessionId, message2, signal) {
+  /**
+   * Says something; the answer is the turn's event stream. Asked again with the same `key`, it
+   * is the stream of the turn that the first request started.
+   */
+  async send(sessionId, message2, key, signal) {
     const body = { message: message2, session_id: sessionId };
-    return stream(await this.#ask("POST", "/stream", { body, signal }));
+    const headers = { "Idempotency-Key": key };
+    return stream(await this.#ask("POST", "/stream", { body, headers, signal }));
   }
   /** The stream of the turn that runs, from behind the event `after`; null when none runs. */
   async resume(sessionId, after) {
@@ -136,6 +140,12 @@ function answered(dialog) {
   return new Promise((resolve) => {
     dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true });
   });
+}
+
+// src/identifier.ts
+function newId() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 // src/json_text.ts
@@ -614,6 +624,7 @@ var STOPPED = {
   disconnected: "Stopped, because nobody was reading.",
   shutdown: "Stopped, because the server ended."
 };
+var WAITS2 = [200, 1e3, 2e3];
 var Session = class {
   constructor(id, api2, hear) {
     this.id = id;
@@ -630,6 +641,8 @@ var Session = class {
   #pages = 1;
   /** Ends the request that waits for a turn to begin. */
   #sending = null;
+  /** The newest question, while no answer says whether it has arrived: its turn may run. */
+  #unsure = null;
   get running() {
     return this.doing !== "";
   }
@@ -654,7 +667,7 @@ var Session = class {
     this.#is("Waiting for the model");
     let bytes;
     try {
-      bytes = await this.#api.send(this.id, text, this.#sending.signal);
+      bytes = await this.#ask(text, this.#sending.signal);
     } catch (error) {
       said.remove();
       this.#is("");
@@ -663,6 +676,32 @@ var Session = class {
       this.#sending = null;
     }
     await this.#follow(bytes, text, true);
+  }
+  /**
+   * The stream of the turn that a question starts; null when that turn can't be read from its
+   * beginning any more. When the connection breaks without an answer, the question is sent again
+   * with the same key: if it had arrived, that joins its turn.
+   */
+  async #ask(text, signal) {
+    const { key } = this.#unsure = this.#unsure?.text === text ? this.#unsure : { text, key: newId() };
+    for (let failures = 0; ; failures += 1) {
+      try {
+        const bytes = await this.#api.send(this.id, text, key, signal);
+        this.#unsure = null;
+        return bytes;
+      } catch (error) {
+        const unsure = error instanceof ApiError && error.code === "unreachable";
+        const wait = WAITS2[failures];
+        if (!unsure) this.#unsure = null;
+        if (error instanceof ApiError && error.code === "resync_required") return null;
+        if (!unsure || wait === void 0) throw error;
+        this.#is("Connecting again");
+        await new Promise((resolve) => {
+          setTimeout(resolve, wait);
+          signal.addEventListener("abort", resolve);
+        });
+      }
+    }
   }
   /** Stops the turn; its stream says when it has stopped. Raises ApiError. */
   async stop() {
@@ -863,10 +902,6 @@ async function refresh() {
     missing = false;
     if (number === refreshes) sessions = found;
   }, start);
-}
-function newId() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 async function route() {
   const id = location.hash.slice(1);

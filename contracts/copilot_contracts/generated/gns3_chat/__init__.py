@@ -1,4 +1,4 @@
-# Generated from gns3-chat 1.0.0 (schemas 0dc127cb80714574) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body e599e84347bfc142)
+# Generated from gns3-chat 1.0.0 (schemas 2b9ff1d48a92bc0e) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body 535d5dafba3cb112)
 "GNS3 chat: The chat API of an AI copilot for GNS3 network labs: an agent per project, sessions in the project's own file, streamed answers, tools on lab devices."
 
 from collections.abc import Mapping
@@ -179,6 +179,7 @@ CONTRACTS: Final[Mapping[tuple[str, str], Any]] = {
     ("response", "stream_chat:403"): Problem,
     ("response", "stream_chat:404"): Problem,
     ("response", "stream_chat:409"): Problem,
+    ("response", "stream_chat:410"): Problem,
     ("response", "stream_chat:413"): Problem,
     ("response", "stream_chat:415"): Problem,
     ("response", "stream_chat:422"): Problem,

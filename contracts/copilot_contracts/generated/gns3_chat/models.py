@@ -1,4 +1,4 @@
-# Generated from gns3-chat 1.0.0 (schemas 0dc127cb80714574) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body 9bc10001bacb4aae)
+# Generated from gns3-chat 1.0.0 (schemas 2b9ff1d48a92bc0e) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body bb19ac0ab11af066)
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
@@ -389,7 +389,7 @@ class Problem(Reader):
     message: str
     """The same as `detail`: what GNS3's own clients read."""
     session_id: SessionId | MISSING = MISSING
-    """The session, when a turn that was not streamed failed."""
+    """The session, when a turn that was not streamed failed, or the turn of a repeated `Idempotency-Key` can't be read any more."""
     retryable: bool | MISSING = MISSING
     """The same request may succeed later (a failed turn)."""
 

@@ -1,4 +1,4 @@
-# Generated from gns3-chat 1.0.0 (schemas 0dc127cb80714574) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body adcf024b40041ecf)
+# Generated from gns3-chat 1.0.0 (schemas 2b9ff1d48a92bc0e) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body 505b96c8c683f1ac)
 from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
@@ -382,7 +382,7 @@ class Problem(TypedDict):
     message: str
     """The same as `detail`: what GNS3's own clients read."""
     session_id: NotRequired[SessionId]
-    """The session, when a turn that was not streamed failed."""
+    """The session, when a turn that was not streamed failed, or the turn of a repeated `Idempotency-Key` can't be read any more."""
     retryable: NotRequired[bool]
     """The same request may succeed later (a failed turn)."""
 

@@ -1,4 +1,4 @@
-// Generated from gns3-chat 1.0.0 (schemas 0dc127cb80714574) by copilot_codegen 52912d88, json-schema-to-typescript 16.0.0; do not edit (body 7fdce2940e0406bb)
+// Generated from gns3-chat 1.0.0 (schemas 2b9ff1d48a92bc0e) by copilot_codegen 52912d88, json-schema-to-typescript 16.0.0; do not edit (body eb5fe9fba2086ce5)
 /**
  * GNS3 chat: The chat API of an AI copilot for GNS3 network labs: an agent per project, sessions in the project's own file, streamed answers, tools on lab devices.
  *
@@ -662,7 +662,7 @@ export interface Problem {
    */
   message: string;
   /**
-   * The session, when a turn that was not streamed failed.
+   * The session, when a turn that was not streamed failed, or the turn of a repeated `Idempotency-Key` can't be read any more.
    */
   session_id?: SessionId;
   /**
@@ -1241,6 +1241,7 @@ export interface Routes {
       403: Problem;
       404: Problem;
       409: Problem;
+      410: Problem;
       413: Problem;
       415: Problem;
       422: Problem;
