@@ -97,8 +97,10 @@ class AgentService:
         self._voices = voices
         self._settings = settings
         self._model = model
-        #: The newest run of each session, until its log is dropped.
+        #: Runs that can be read, by their ids: until their logs are dropped.
         self._runs: dict[str, Run] = {}
+        #: The newest of them in each session.
+        self._newest: dict[str, Run] = {}
         self._deleting: dict[str, asyncio.Task[None]] = {}
         self._closed = False
         #: A request and its repeat start one after the other.
@@ -134,8 +136,8 @@ class AgentService:
         session_id = turn.session_id or new_session_id(user_id, key.key)
         if known.fingerprint != key.fingerprint or known.thread_id != session_id:
             raise ChatError("invalid_request", "This Idempotency-Key was used for another request.")
-        run = self._runs.get(known.thread_id)
-        if run is None or run.run_id != known.run_id:
+        run = self._runs.get(known.run_id)
+        if run is None:
             raise ChatError(
                 "resync_required",
                 "The turn of this Idempotency-Key can't be read any more. Read the session's "
@@ -182,7 +184,7 @@ class AgentService:
             stop_seconds=self._settings.stop_seconds,
             grace_seconds=self._settings.grace,
         )
-        self._runs[session_id] = run
+        self._runs[run.run_id] = self._newest[session_id] = run
         run.start(
             self._work(run, start, key, _overridden(llm, turn), identity, voice),
             lambda end: self._store_turn(run, start, end),
@@ -190,7 +192,7 @@ class AgentService:
         try:
             await run.begun()
         except ChatError:
-            del self._runs[session_id]
+            self._forget(session_id, run.run_id)
             raise
         return run
 
@@ -245,14 +247,15 @@ class AgentService:
             await self._store.store_turn(start, run.record, _status(end))
 
     def _forget_later(self, run: Run) -> None:
-        session_id, run_id = run.session_id, run.run_id
+        asyncio.get_running_loop().call_later(
+            self._settings.keep_log, self._forget, run.session_id, run.run_id
+        )
 
-        def forget() -> None:
-            kept = self._runs.get(session_id)
-            if kept is not None and kept.run_id == run_id:
-                del self._runs[session_id]
-
-        asyncio.get_running_loop().call_later(self._settings.keep_log, forget)
+    def _forget(self, session_id: str, run_id: str) -> None:
+        self._runs.pop(run_id, None)
+        newest = self._newest.get(session_id)
+        if newest is not None and newest.run_id == run_id:
+            del self._newest[session_id]
 
     async def find_run(
         self, session_id: str, user_id: str, run_id: str | None = None
@@ -262,10 +265,11 @@ class AgentService:
         Raises ChatError ``session_not_found``; ``resync_required`` for a run that isn't kept.
         """
         await self._own(session_id, user_id)
-        run = self._runs.get(session_id)
         if run_id is None:
-            return run if run is not None and not run.ended else None
-        if run is None or run.run_id != run_id:
+            newest = self._newest.get(session_id)
+            return newest if newest is not None and not newest.ended else None
+        run = self._runs.get(run_id)
+        if run is None or run.session_id != session_id:
             raise ChatError(
                 "resync_required",
                 "That turn can't be read any more. Read the session's history instead.",
@@ -278,11 +282,11 @@ class AgentService:
         await self._stop(session_id, "user")
 
     def _is_busy(self, session_id: str) -> bool:
-        run = self._runs.get(session_id)
+        run = self._newest.get(session_id)
         return session_id in self._deleting or (run is not None and not run.ended)
 
     async def _stop(self, session_id: str, reason: StopReason) -> None:
-        run = self._runs.get(session_id)
+        run = self._newest.get(session_id)
         if run is not None and not run.ended:
             await run.stop(reason)
 
@@ -299,7 +303,7 @@ class AgentService:
         """
         session = await self._own(session_id, user_id)
         # Asked before the file is read: the turn may end, and be stored, in between.
-        run = self._runs.get(session_id)
+        run = self._newest.get(session_id)
         asked = [] if run is None or run.ended else [run.record.user_message]
         stored = await self._store.messages(session_id)
         stored += [message for message in asked if all(message.id != m.id for m in stored)]
@@ -361,12 +365,13 @@ class AgentService:
 
     async def _delete(self, session_id: str, user_id: str) -> None:
         await self._stop(session_id, "deleted")
-        self._runs.pop(session_id, None)
+        self._newest.pop(session_id, None)
+        self._runs = {k: run for k, run in self._runs.items() if run.session_id != session_id}
         await self._store.sessions.delete_session(session_id, user_id, self.project_id)
 
     async def delete_all_sessions(self) -> None:
         """Delete every session of the project, as the project is being deleted."""
-        await self._stop_all("deleted")
+        await self._stop_all("project_closed")
         await self._store.sessions.delete_all_sessions()
 
     async def close(self, reason: StopReason = "shutdown") -> None:
@@ -379,12 +384,13 @@ class AgentService:
             return
         self._closed = True
         try:
-            await self._stop_all(reason)
+            await self._stop_all("project_closed" if reason == "deleted" else reason)
             await asyncio.gather(*self._deleting.values(), return_exceptions=True)
             if reason == "deleted":
                 await self._store.sessions.delete_all_sessions()
         finally:
             self._runs.clear()
+            self._newest.clear()
             await self._give_back()
 
     async def _give_back(self) -> None:
@@ -395,7 +401,7 @@ class AgentService:
             log.error("a project's file wasn't closed within %g s", self._settings.stop_seconds)
 
     async def _stop_all(self, reason: StopReason) -> None:
-        await asyncio.gather(*(self._stop(session_id, reason) for session_id in list(self._runs)))
+        await asyncio.gather(*(self._stop(session_id, reason) for session_id in list(self._newest)))
 
     async def _own(self, session_id: str, user_id: str) -> JsonObject:
         """The user's session. Raises ChatError ``session_not_found``, somebody else's alike."""

@@ -31,7 +31,7 @@ from openai_server import call, text
 
 
 async def until_idle(agent: AgentService, session_id: str) -> None:
-    for run in [run for key, run in agent._runs.items() if key == session_id]:
+    for run in [run for run in agent._runs.values() if run.session_id == session_id]:
         await run.wait()
 
 
@@ -205,7 +205,7 @@ async def test_deleting_a_project_in_mid_turn(bench: Bench) -> None:
     await bench.server.wait_for_requests(1)
     await bench.manager.delete_project(PROJECT, bench.path)
     held.set()
-    assert (await read(run))[-1]["type"] == "abort"
+    assert (await read(run))[-1]["code"] == "project_closed"
     agent = await bench.agent()
     assert await agent.list_sessions("ann") == []
     assert await agent._store.messages("s1") == []
@@ -630,5 +630,5 @@ async def test_no_turn_slips_in_while_a_project_is_deleted(bench: Bench) -> None
         await asyncio.sleep(0)
     await deleting
     held.set()
-    assert (await read(run))[-1]["reason"] == "deleted"
+    assert (await read(run))[-1]["code"] == "project_closed"
     assert await (await bench.agent()).list_sessions("ann") == []

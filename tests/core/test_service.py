@@ -467,6 +467,25 @@ async def test_an_ended_turn_can_be_read_for_a_while(bench: Bench) -> None:
     assert gone.value.code == "resync_required"
 
 
+async def test_an_ended_turn_can_be_read_beside_the_next_one(bench: Bench) -> None:
+    bench.server.script(text("One."))
+    first = await bench.start("one", "s1")
+    events = await read(first)
+    bench.server.script(text("Two."))
+    second = await bench.start("two", "s1")
+    agent = await bench.agent()
+    found = await agent.find_run("s1", "ann", first.run_id)
+    assert found is first
+    assert await read(first) == events
+    assert await agent.find_run("s1", "ann", second.run_id) is second
+    await read(second)
+    bench.server.script(text("Mine."))
+    await bench.ask("hello", "s2", user="eve")
+    with pytest.raises(ChatError) as foreign:
+        await agent.find_run("s2", "eve", first.run_id)
+    assert foreign.value.code == "resync_required"
+
+
 async def test_a_turn_that_nobody_reads_is_stopped(bench: Bench) -> None:
     """soliplex/soliplex#680: generation stops, what was produced is kept (B36)."""
     held = threading.Event()
