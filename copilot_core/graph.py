@@ -22,14 +22,10 @@ from langgraph.graph.message import add_messages
 from langgraph.runtime import Runtime  # noqa: TC002 - LangGraph reads the nodes' annotations
 
 from copilot_core import events as ev
+from copilot_core.history import history_for_model
 from copilot_core.llm.answer import read_text, says_something, stream_answer
 from copilot_core.llm.failures import ModelFailure
-from copilot_core.messages import (
-    history_for_model,
-    tool_message,
-    unanswered_calls,
-    with_ids,
-)
+from copilot_core.messages import calls_of, tool_message, with_ids
 from copilot_core.prompt import ANSWER_NOW
 from copilot_core.titles import clean_title, fallback_title, title_prompt
 
@@ -161,7 +157,7 @@ async def tool_node(state: ConversationState, runtime: Runtime[TurnContext]) -> 
             ev.ToolEnded(call_id, name, outcome.text, outcome.status, outcome.original_size, told)
         )
 
-    calls = unanswered_calls(message)
+    calls = calls_of(message)
     for call in calls:
         turn.emit(ev.ToolStarted(str(message.id), call.id, call.name))
     async with asyncio.TaskGroup() as group:

@@ -1,4 +1,4 @@
-"""Messages as LangChain holds them, as the wire shows them, and as a strict provider takes them.
+"""Messages as LangChain holds them, and as the wire shows them.
 
 What a LangChain message has no field for is kept in its ``additional_kwargs``, which providers
 don't send: ``created_at``, ``metadata`` (the wire's ``MessageMetadata``) and
@@ -10,10 +10,8 @@ has before it is stored never changes (decision A21).
 
 from __future__ import annotations
 
-import re
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, overload
 from uuid import UUID, uuid4, uuid5
 
 from langchain_core.messages import (
@@ -53,9 +51,6 @@ _METADATA: dict[str, Callable[[Any], bool]] = {
     "finish_reason": lambda value: isinstance(value, str),
 }
 _DERIVED_IDS = UUID("5f7f5a0c-9a55-4c37-9be1-4f6f2a1de6b0")
-_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
-
-_Message = TypeVar("_Message", bound=BaseMessage)
 
 
 # -- making ------------------------------------------------------------------------------
@@ -109,11 +104,6 @@ def tool_message(call_id: str, name: str, outcome: ToolOutcome) -> ToolMessage:
         status="success" if outcome.status == "success" else "error",
         additional_kwargs=kept,
     )
-
-
-def unanswered_calls(message: BaseMessage) -> list[FinishedCall]:
-    """The calls of the newest message, valid and invalid, in the order in which it made them."""
-    return _calls(message, str(message.id))
 
 
 # -- to the wire and back ----------------------------------------------------------------
@@ -253,6 +243,11 @@ def _text(value: Any) -> str | None:
 # -- calls -------------------------------------------------------------------------------
 
 
+def calls_of(message: BaseMessage) -> list[FinishedCall]:
+    """A message's calls, valid and invalid, in the order in which the model made them."""
+    return _calls(message, str(message.id))
+
+
 def _calls(message: BaseMessage, message_id: str) -> list[FinishedCall]:
     """A message's calls as the model wrote them, else as LangChain's fields tell them."""
     if not isinstance(message, AIMessage):
@@ -329,67 +324,3 @@ def _read_call(call: Any, place: int) -> FinishedCall:
 
 def _derived_id(*facts: object) -> UUID:
     return uuid5(_DERIVED_IDS, repr(facts))
-
-
-# -- to a model --------------------------------------------------------------------------
-
-
-def history_for_model(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """The conversation as a strict provider takes it. Linear time.
-
-    Each call is answered exactly once, right behind its message and in the order of the calls;
-    results without a call and messages that say nothing are left out. A call that can't be sent
-    as it is (arguments that aren't an object, a name that isn't one) is sent under its id with
-    what can be sent, and its result tells the model what was wrong.
-    """
-    told: list[BaseMessage] = []
-    place = 0
-    while place < len(messages):
-        message = messages[place]
-        place += 1
-        results: dict[str, deque[ToolMessage]] = {}
-        while place < len(messages) and isinstance(result := messages[place], ToolMessage):
-            results.setdefault(result.tool_call_id, deque()).append(result)
-            place += 1
-        if calls := _calls(message, str(message.id)):
-            told += _answered(message, calls, results)
-        elif not isinstance(message, ToolMessage) and content_text(message.content).strip():
-            told.append(_sendable(message))
-    return told
-
-
-def _answered(
-    message: BaseMessage, calls: Sequence[FinishedCall], results: Mapping[str, deque[ToolMessage]]
-) -> list[BaseMessage]:
-    """A message that calls, and an answer to each call."""
-    sent: list[FinishedCall] = []
-    answers: list[BaseMessage] = []
-    used: set[str] = set()
-    for place, call in enumerate(calls):
-        call_id = f"{call.id}_{place}" if call.id in used else call.id
-        used.add(call_id)
-        name = _NOT_IN_NAMES.sub("_", call.name)[:64] or "unknown"
-        sent.append(FinishedCall(call_id, name, call.arguments, call.args or {}))
-        if waiting := results.get(call.id):
-            answer = _sendable(waiting.popleft())
-            answers.append(answer.model_copy(update={"tool_call_id": call_id, "name": name}))
-        else:
-            error = call.error or "The turn ended before this call was answered."
-            answers.append(
-                ToolMessage(json_text({"error": error}), tool_call_id=call_id, name=name)
-            )
-    return [_sendable(message).model_copy(update=_call_fields(sent)), *answers]
-
-
-def _sendable(message: _Message) -> _Message:
-    """Without what a provider refuses: lone surrogates, and calls in an older form."""
-    update: JsonObject = {}
-    if isinstance(message.content, str):
-        update["content"] = without_surrogates(message.content)
-    if isinstance(message, AIMessage):
-        update["additional_kwargs"] = {
-            key: value
-            for key, value in message.additional_kwargs.items()
-            if key not in {"tool_calls", "function_call"}
-        }
-    return message.model_copy(update=update)
