@@ -91,6 +91,8 @@ class TurnFailed:
     code: TurnErrorCode
     message: str
     retryable: bool
+    #: Seconds to wait before the next try, 1 to a day, where the model's server said so.
+    retry_after: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

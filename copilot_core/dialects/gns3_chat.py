@@ -71,7 +71,7 @@ def convert_stream_event_to_openai(event: CoreEvent, session_id: str) -> Sequenc
         case TurnDone():
             done: wire.DoneEvent = {"type": "done", "session_id": session_id}
             return (done,)
-        case TurnFailed(code, message, retryable):
+        case TurnFailed(code, message, retryable, retry_after):
             error: wire.ErrorEvent = {
                 "type": "error",
                 "error": message,
@@ -79,6 +79,8 @@ def convert_stream_event_to_openai(event: CoreEvent, session_id: str) -> Sequenc
                 "retryable": retryable,
                 "session_id": session_id,
             }
+            if retry_after is not None:
+                error["retry_after"] = retry_after
             return (error,)
         case TurnAborted(reason):
             abort: wire.AbortEvent = {"type": "abort", "reason": reason, "session_id": session_id}

@@ -73,8 +73,11 @@ async def _whole_answer(call: Call, run: Run) -> Any:
         "usage": result.usage,
     }
     match result.end:
-        case TurnFailed(code, message, retryable):
-            raise ProblemError(code, message, session_id=run.session_id, retryable=retryable)
+        case TurnFailed(code, message, retryable, retry_after):
+            headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
+            raise ProblemError(
+                code, message, headers=headers, session_id=run.session_id, retryable=retryable
+            )
         case TurnAborted(reason):
             return {**answer, "status": "abort", "reason": reason}
     return answer

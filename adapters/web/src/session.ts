@@ -154,10 +154,11 @@ export class Session {
     if (!gone && (end.type !== "done" || !whole)) await this.#showHistory().catch(() => undefined);
     if (end.type === "error") {
       const again = end.retryable && asked !== "";
+      const label = end.retry_after ? `Try again in ${end.retry_after} s` : "Try again";
       this.conversation.end(
         end.error,
         "error",
-        again ? { label: "Try again", go: () => void this.#again(asked) } : undefined,
+        again ? { label, go: () => void this.#again(asked) } : undefined,
       );
     } else if (end.type === "abort") {
       this.conversation.end(STOPPED[end.reason], "abort");

@@ -742,10 +742,11 @@ var Session = class {
     if (!gone && (end.type !== "done" || !whole)) await this.#showHistory().catch(() => void 0);
     if (end.type === "error") {
       const again = end.retryable && asked !== "";
+      const label = end.retry_after ? `Try again in ${end.retry_after} s` : "Try again";
       this.conversation.end(
         end.error,
         "error",
-        again ? { label: "Try again", go: () => void this.#again(asked) } : void 0
+        again ? { label, go: () => void this.#again(asked) } : void 0
       );
     } else if (end.type === "abort") {
       this.conversation.end(STOPPED[end.reason], "abort");

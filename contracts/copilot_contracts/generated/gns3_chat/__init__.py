@@ -1,4 +1,4 @@
-# Generated from gns3-chat 1.0.0 (schemas 2b9ff1d48a92bc0e) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body 535d5dafba3cb112)
+# Generated from gns3-chat 1.0.0 (schemas d9df3f23bd4d8bbe) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body 535d5dafba3cb112)
 "GNS3 chat: The chat API of an AI copilot for GNS3 network labs: an agent per project, sessions in the project's own file, streamed answers, tools on lab devices."
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-# Generated from gns3-chat 1.0.0 (schemas 2b9ff1d48a92bc0e) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body bb19ac0ab11af066)
+# Generated from gns3-chat 1.0.0 (schemas d9df3f23bd4d8bbe) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body 0b7408ca9dcb65e9)
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
@@ -248,6 +248,8 @@ class ErrorEvent(Reader):
     code: TurnErrorCode
     retryable: bool
     """The same request may succeed later."""
+    retry_after: Annotated[Integer | MISSING, Field(ge=1, le=86400)] = MISSING
+    """Seconds to wait before that, where the model's server said how long."""
     session_id: SessionId
 
 

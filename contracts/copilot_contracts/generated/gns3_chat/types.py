@@ -1,4 +1,4 @@
-# Generated from gns3-chat 1.0.0 (schemas 2b9ff1d48a92bc0e) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body 505b96c8c683f1ac)
+# Generated from gns3-chat 1.0.0 (schemas d9df3f23bd4d8bbe) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body c7e1f25328b1e506)
 from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
@@ -241,6 +241,8 @@ class ErrorEvent(TypedDict):
     code: TurnErrorCode
     retryable: bool
     """The same request may succeed later."""
+    retry_after: NotRequired[int]
+    """Seconds to wait before that, where the model's server said how long."""
     session_id: SessionId
 
 

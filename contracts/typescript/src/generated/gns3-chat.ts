@@ -1,4 +1,4 @@
-// Generated from gns3-chat 1.0.0 (schemas 2b9ff1d48a92bc0e) by copilot_codegen 52912d88, json-schema-to-typescript 16.0.0; do not edit (body eb5fe9fba2086ce5)
+// Generated from gns3-chat 1.0.0 (schemas d9df3f23bd4d8bbe) by copilot_codegen 52912d88, json-schema-to-typescript 16.0.0; do not edit (body 0a3561c5f685235c)
 /**
  * GNS3 chat: The chat API of an AI copilot for GNS3 network labs: an agent per project, sessions in the project's own file, streamed answers, tools on lab devices.
  *
@@ -400,6 +400,10 @@ export interface ErrorEvent {
    * The same request may succeed later.
    */
   retryable: boolean;
+  /**
+   * Seconds to wait before that, where the model's server said how long.
+   */
+  retry_after?: number;
   session_id: SessionId;
 }
 
