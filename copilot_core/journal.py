@@ -19,6 +19,7 @@ from copilot_core import events as ev
 from copilot_core.database import rows
 from copilot_core.errors import ChatError
 from copilot_core.messages import convert_langchain_to_openai, convert_openai_to_langchain
+from copilot_core.tracebacks import outline
 from copilot_core.turn import TurnRecord
 
 if TYPE_CHECKING:
@@ -138,7 +139,9 @@ class TurnJournal:
     comes next: a full disk fails no turn that may still have room at its end.
     """
 
-    def __init__(self, record: TurnRecord, write: Callable[[int, JsonObject], Awaitable[None]]):
+    def __init__(
+        self, record: TurnRecord, write: Callable[[int, JsonObject], Awaitable[None]]
+    ) -> None:
         self._record = record
         self._write = write
         self._place = 1
@@ -170,14 +173,16 @@ class TurnJournal:
         self._writing = asyncio.create_task(self._write_waiting(), name="turn journal")
 
     async def _write_waiting(self) -> None:
-        events, self._waiting = self._waiting, []
-        entry = {"ms": self._record.duration_ms, "events": list(map(_written, _merged(events)))}
+        events, self._waiting = _merged(self._waiting), []
         try:
+            entry = {"ms": self._record.duration_ms, "events": list(map(_written, events))}
             await self._write(self._place, entry)
             self._place += 1
         except ChatError as error:
             log.warning("a turn's journal is behind: %s", error)
             self._waiting = events + self._waiting
+        except Exception as error:
+            log.error("a part of a turn can't be journalled: %s", outline(error))
         finally:
             self._writing = None
             if self._waiting:

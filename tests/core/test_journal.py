@@ -13,9 +13,14 @@ import orjson
 import pytest
 
 from agent_bench import PROJECT, Bench, read, said
+from copilot_core import events as ev
 from copilot_core import journal
+from copilot_core.database import StorageError
+from copilot_core.journal import TurnJournal
+from copilot_core.messages import user_message
 from copilot_core.storage import FILE, FOLDER
 from copilot_core.tools.base import ToolContext
+from copilot_core.turn import TurnRecord
 from openai_server import call, text
 
 
@@ -175,3 +180,29 @@ async def _so_far(run: Any) -> list[Any]:
     async with run.subscribe() as reader:
         block = await reader.next(5)
     return [orjson.loads(event.data) for event in Decoder().feed(block)]
+
+
+async def test_what_could_not_be_written_comes_with_the_next_entry() -> None:
+    """Joined, so that a disk that is full for long costs no more memory than the turn itself."""
+    full = True
+    written: list[Any] = []
+
+    async def write(place: int, entry: Any) -> None:
+        if full:
+            raise StorageError("the disk is full")
+        written.append((place, entry["events"]))
+
+    waiting = TurnJournal(TurnRecord(user_message("hi")), write)
+    for number in range(30):
+        waiting.take(ev.TextDelta("m", f"{number} "))
+        waiting.take(ev.CallDelta("m", "c", "ping", "x" * number, False))
+        await asyncio.sleep(0.003)
+    full = False
+    await until(lambda: written)
+    await waiting.close()
+    [(place, events)] = written
+    assert place == 1
+    assert "".join(e[2] for e in events if e[0] == "TextDelta") == "".join(
+        f"{number} " for number in range(30)
+    )
+    assert [e[4] for e in events if e[0] == "CallDelta"] == ["x" * 29]
