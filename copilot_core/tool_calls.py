@@ -14,11 +14,17 @@ Providers differ in how they say which call a piece belongs to. What is understo
   object and the piece alone is an equal one. Nothing else could follow a whole object.
 - ``{}`` followed by more was a placeholder for arguments not yet known, and is forgotten. It is
   not shown before the end, so that the text shown only ever grows.
+- A piece may be the arguments so far, from their beginning: it begins with all that came before,
+  which no object goes on with. Where one could (``{"a":`` and then ``{"a":1}``), the next piece
+  decides, or at the end what is an object; nothing is shown until then.
+- An id longer than ``MAX_ID`` is not used: the call gets a made one. A name longer than
+  ``MAX_NAME`` is cut, and the call is invalid.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -37,10 +43,21 @@ if TYPE_CHECKING:
 #: Up to so many characters of arguments every piece is shown; then every growth by a sixteenth.
 EVERY_PIECE = 1024
 
+#: Characters of an id: some providers pack what they want back into it.
+MAX_ID = 4096
+#: Characters of a tool's name, as providers have it.
+MAX_NAME = 64
+
 CUT_ARGUMENTS = "The arguments were cut off before their end. Make the call again, shorter."
+
+_LONG_NAME = f"A tool's name has at most {MAX_NAME} characters."
 
 # The reasons, in lower case, for which an answer ends before its author was done.
 _CUT = frozenset({"length", "max_tokens", "content_filter"})
+
+# A string of a JSON text, closed or up to the text's end; and a first key that isn't punctuation.
+_STRING = re.compile(r'"(?:[^"\\]+|\\.)*(?P<closed>")?', re.DOTALL)
+_FIRST_KEY = re.compile(r'\s*\{\s*"[^\s:,}\]]')
 
 # A provider that names every piece and writes braces into strings could ask for a parse a piece.
 _MOST_CHECKS = 64
@@ -105,12 +122,16 @@ class ToolCallStreamAccumulator:
         self._by_id: dict[str, _Call] = {}
         self._by_index: dict[Hashable, _Call] = {}
 
+    def __len__(self) -> int:
+        """How many calls have begun."""
+        return len(self._calls)
+
     def feed(self, chunk: AIMessage) -> list[CallGrowth]:
         """What has grown by this chunk (an ``AIMessageChunk``, or a message sent whole)."""
         growth: list[CallGrowth] = []
         for index, call_id, name, arguments in _pieces(chunk):
             call = self._call(index, call_id, name, arguments)
-            call.name = call.name or name
+            call.take_name(name)
             call.append(arguments)
             growth += call.growth()
         return growth
@@ -144,7 +165,8 @@ class ToolCallStreamAccumulator:
             call = _Call(f"call_{uuid4().hex}")
             self._calls.append(call)
         if call_id and not call.provider_id:
-            if not (call.begun or call_id in self._by_id or call_id in self._taken):
+            known = call_id in self._by_id or call_id in self._taken
+            if not (call.begun or known or len(call_id) > MAX_ID):
                 call.id = call_id
             call.provider_id = call_id
             self._by_id[call_id] = call
@@ -165,9 +187,18 @@ class _Call:
         self.begun = False
         self._pieces: list[str] = []
         self._size = 0
+        self._long_name = False
         self._filter = SurrogateFilter()
+        #: The newest piece, if it may be the arguments so far or the next part of them.
+        self._doubt = ""
         self._shown = -1
         self._checks = 0
+
+    def take_name(self, name: str) -> None:
+        """The first name that comes is the call's."""
+        if not self.name:
+            self.name = name[:MAX_NAME]
+            self._long_name = len(name) > MAX_NAME
 
     def append(self, piece: str) -> None:
         """Take a piece of the arguments, or recognise that it says nothing new."""
@@ -178,15 +209,20 @@ class _Call:
                 return
         if self._placeholder() and piece.strip():
             self._pieces, self._size = [], 0
-        if piece:
-            self._pieces.append(piece)
-            self._size += len(piece)
+        if not piece:
+            return
+        so_far = self._so_far(piece)
+        self._doubt = piece if so_far and _may_go_on_with_object(so_far) else ""
+        if so_far and not self._doubt:
+            self._pieces, self._size = [], 0
+        self._pieces.append(piece)
+        self._size += len(piece)
 
     def contradicts(self, name: str, piece: str) -> bool:
         """Whether a piece with this name can't be of this call."""
         if not name or not self.name:
             return False
-        if name != self.name:
+        if name[:MAX_NAME] != self.name:
             return True
         if not self._could_restate(piece) or self._placeholder():
             return False
@@ -202,7 +238,7 @@ class _Call:
             self._shown = 0
             yield CallGrowth(self.id, self.name, "")
         grown = self._size - self._shown
-        if grown <= 0 or self._placeholder():
+        if grown <= 0 or self._doubt or self._placeholder():
             return
         if self._size <= EVERY_PIECE or grown * 16 >= self._shown:
             self._shown = self._size
@@ -216,8 +252,12 @@ class _Call:
         """The call as it ended; None if nothing at all was said of it."""
         self._pieces.append(self._filter.rest())
         raw = self._text()
+        if _json_object(raw) is None and _json_object(self._doubt) is not None:
+            raw = self._doubt
         if not (self.name or self.provider_id or raw.strip()):
             return None
+        if self._long_name:
+            return finished_call(self.id, self.name, raw, _LONG_NAME)
         if not cut:
             return finished_call(self.id, self.name, raw if raw.strip() else raw + "{}")
         closed = _json_object(raw) is not None
@@ -227,6 +267,13 @@ class _Call:
         if len(self._pieces) > 1:
             self._pieces = ["".join(self._pieces)]
         return self._pieces[0] if self._pieces else ""
+
+    def _so_far(self, piece: str) -> str:
+        """All that came before, if the piece begins with it."""
+        if not 0 < (len(self._doubt) or self._size) <= len(piece):
+            return ""  # as most are: nothing needs to be joined
+        so_far = self._doubt or self._text()
+        return so_far if piece.startswith(so_far) else ""
 
     def _placeholder(self) -> bool:
         return self._size == 2 and self._text() == "{}"
@@ -253,6 +300,14 @@ def _json_object(text: str) -> JsonObject | None:
     except orjson.JSONDecodeError:
         return None
     return value if isinstance(value, dict) else None
+
+
+def _may_go_on_with_object(text: str) -> bool:
+    """Whether the beginning of an object can be followed by itself: `{"a":` by `{"a":1}`."""
+    outside = _STRING.sub(lambda string: "s" if string["closed"] else "?", text).rstrip()
+    if "?" in outside:  # in a string, which would end at the first key's quote
+        return _FIRST_KEY.match(text) is None
+    return not outside or outside[-1] in ":,["
 
 
 def _as_text(args: JsonObject) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -9,30 +10,31 @@ from uuid import uuid4
 from langchain_core.messages import AIMessage, AIMessageChunk
 
 from copilot_core import events as ev
-from copilot_core.llm.failures import NO_ANSWER, ModelFailure, model_failure
+from copilot_core.llm.failures import ENDLESS, NO_ANSWER, ModelFailure, model_failure
 from copilot_core.messages import assistant_message
 from copilot_core.text import SurrogateFilter, plain_text, without_surrogates
 from copilot_core.tool_calls import ToolCallStreamAccumulator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from langchain_core.language_models import LanguageModelInput
     from langchain_core.messages import BaseMessage
     from langchain_core.runnables import Runnable
 
+    from copilot_core.tool_calls import CallGrowth, FinishedCall
+
     Model = Runnable[LanguageModelInput, AIMessage]
 
-#: Characters after which a model's answer is stopped: text, reasoning and arguments; a chunk
-#: counts as one more.
+#: After what a model's answer is stopped. Characters: text, reasoning, and what calls say.
 MAX_ANSWER = 1_000_000
+#: LangChain keeps each chunk, with 1 or 2 KB, until the answer's end.
+MAX_CHUNKS = 100_000
+MAX_CALLS = 128
+MAX_SECONDS = 1800.0
 #: More than any context window; what is beyond isn't a count of tokens.
 MAX_TOKENS = 2**40
-_ENDLESS = ev.TurnFailed(
-    "llm_unavailable",
-    f"The model did not come to an end: its answer was stopped after {MAX_ANSWER} characters.",
-    retryable=True,
-)
+MAX_FINISH_REASON = 64
 
 
 async def stream_answer(
@@ -48,57 +50,38 @@ async def stream_answer(
     ``name`` is the model's for the statistics; ``call_ids`` are the ids of calls that are used,
     to which those of the answer are added.
     """
-    message_id = str(uuid4())
-    calls = ToolCallStreamAccumulator(call_ids)
-    whole, filtered = AnswerRead(), SurrogateFilter()
+    reading = AnswerRead(call_ids)
     emit(ev.ModelCallStarted(name))
+    limit = asyncio.timeout(MAX_SECONDS)
     try:
-        async with aclosing(model.astream(prompt)) as chunks:  # type: ignore[type-var]  # it is an async generator, annotated as an iterator
+        async with limit, aclosing(model.astream(prompt)) as chunks:  # type: ignore[type-var]  # it is an async generator, annotated as an iterator
             async for chunk in chunks:
-                whole.take(chunk)
-                if whole.size > MAX_ANSWER:
-                    raise ModelFailure(_ENDLESS)
-                if reasoning := _reasoning(chunk):
-                    emit(ev.ReasoningDelta(message_id, reasoning))
-                if text := filtered.feed(plain_text(chunk.content)):
-                    whole.text.append(text)
-                    emit(ev.TextDelta(message_id, text))
-                whole.size += 1 + len(reasoning) + len(text)
-                if _has_calls(chunk):
-                    whole.size += _arguments(chunk)
-                    for growth in calls.feed(chunk):
-                        emit(
-                            ev.CallDelta(
-                                message_id,
-                                growth.call_id,
-                                growth.name,
-                                growth.arguments,
-                                growth.complete,
-                            )
-                        )
+                for event in reading.take(chunk):
+                    emit(event)
     except ModelFailure:
-        raise
+        if not reading.ended:
+            raise
     except Exception as error:
-        raise ModelFailure(model_failure(error, streaming=whole.begun)) from error
-    if not whole.begun:
+        if not reading.ended:
+            end = model_failure(error, streaming=reading.begun)
+            raise ModelFailure(ENDLESS if limit.expired() else end) from error
+    if not reading.begun:
         raise ModelFailure(NO_ANSWER)
-    if text := filtered.rest():
-        whole.text.append(text)
-        emit(ev.TextDelta(message_id, text))
-    last_growth, finished = calls.finish(whole.finish_reason)
-    for growth in last_growth:
-        emit(
-            ev.CallDelta(message_id, growth.call_id, growth.name, growth.arguments, growth.complete)
-        )
-    call_ids.update(call.id for call in finished)
+    for event in reading.finish():
+        emit(event)
+    call_ids.update(call.id for call in reading.finished)
     answer = assistant_message(
-        message_id, "".join(whole.text), finished, model=name, finish_reason=whole.finish_reason
+        reading.message_id,
+        reading.text,
+        reading.finished,
+        model=name,
+        finish_reason=reading.finish_reason,
     )
     emit(
         ev.ModelCallEnded(
             name,
-            whole.input_tokens,
-            whole.output_tokens,
+            reading.input_tokens,
+            reading.output_tokens,
             answer if says_something(answer) else None,
         )
     )
@@ -107,43 +90,108 @@ async def stream_answer(
 
 async def read_text(model: Model, prompt: Sequence[BaseMessage], **options: Any) -> AnswerRead:
     """Ask the model for text that nobody follows. Raises whatever the model raises."""
-    whole = AnswerRead()
+    reading = AnswerRead()
     async with aclosing(model.astream(prompt, **options)) as chunks:  # type: ignore[type-var]  # as above
         async for chunk in chunks:
-            whole.take(chunk)
-            whole.text.append(plain_text(chunk.content))
-    return whole
+            for _ in reading.take(chunk):
+                pass
+    return reading
 
 
 class AnswerRead:
-    """What the chunks of one answer have said so far, beside its calls."""
+    """What the chunks of one answer have said so far. ``taken``: ids of calls that are used."""
 
-    def __init__(self) -> None:
-        self.text: list[str] = []
-        self.size = 0
+    def __init__(self, taken: Collection[str] = ()) -> None:
+        self.message_id = str(uuid4())
         self.begun = False
+        #: The model gave its reason to finish, and has said nothing since. What may still come
+        #: is usage: an answer isn't broken by what breaks here.
+        self.ended = False
         self.finish_reason: str | None = None
         #: None: the model hasn't told.
         self.input_tokens: int | None = None
         self.output_tokens: int | None = None
+        #: The calls, known at the end.
+        self.finished: list[FinishedCall] = []
+        self._texts: list[str] = []
+        self._filter = SurrogateFilter()
+        self._calls = ToolCallStreamAccumulator(taken)
+        self._size = 0
+        self._chunks = 0
 
-    def take(self, chunk: AIMessage) -> None:
-        """Read a chunk's finish reason and usage."""
+    @property
+    def text(self) -> str:
+        """All of the text that was told."""
+        return "".join(self._texts)
+
+    def take(self, chunk: AIMessage) -> Iterator[ev.CoreEvent]:
+        """What a chunk tells, or a message sent whole. Raises ModelFailure if it is too much."""
         self.begun = True
+        reasoning, text, calls = _reasoning(chunk), plain_text(chunk.content), _has_calls(chunk)
+        self._count(chunk, len(reasoning) + len(text))
+        self._take_finish_reason(chunk, says_more=bool(reasoning or text or calls))
+        self._take_usage(chunk)
+        if reasoning:
+            yield ev.ReasoningDelta(self.message_id, reasoning)
+        yield from self._told(self._filter.feed(text))
+        if calls:
+            yield from self._grown(self._calls.feed(chunk))
+            if len(self._calls) > MAX_CALLS:
+                raise ModelFailure(ENDLESS)
+
+    def finish(self) -> Iterator[ev.CoreEvent]:
+        """What is left to be told when no chunk follows."""
+        yield from self._told(self._filter.rest())
+        growth, self.finished = self._calls.finish(self.finish_reason)
+        yield from self._grown(growth)
+
+    def _told(self, text: str) -> Iterator[ev.CoreEvent]:
+        if text:
+            self._texts.append(text)
+            yield ev.TextDelta(self.message_id, text)
+
+    def _grown(self, calls: Iterable[CallGrowth]) -> Iterator[ev.CoreEvent]:
+        for call in calls:
+            yield ev.CallDelta(
+                self.message_id, call.call_id, call.name, call.arguments, call.complete
+            )
+
+    def _count(self, chunk: AIMessage, said: int) -> None:
+        pieces = getattr(chunk, "tool_call_chunks", None) or ()
+        self._chunks += 1
+        self._size += said + sum(
+            len(piece.get(part) or "") for piece in pieces for part in ("id", "name", "args")
+        )
+        if self._chunks > MAX_CHUNKS or self._size > MAX_ANSWER:
+            raise ModelFailure(ENDLESS)
+
+    def _take_finish_reason(self, chunk: AIMessage, *, says_more: bool) -> None:
+        if says_more:
+            self.ended = False
         for key in ("finish_reason", "stop_reason"):
             reason = chunk.response_metadata.get(key)
             if isinstance(reason, str) and reason:
-                self.finish_reason = without_surrogates(reason)
-                break
+                self.finish_reason = without_surrogates(reason)[:MAX_FINISH_REASON]
+                self.ended = True
+                return
+
+    def _take_usage(self, chunk: AIMessage) -> None:
+        """Count what a chunk tells of tokens.
+
+        Input tokens that are told again make it a repeat or a running total, of which the most
+        counts. Else a chunk's counts are its share, and add up, as LangChain's do.
+        """
         usage = chunk.usage_metadata
         if usage is None:
             return
         told_in, told_out = _tokens(usage["input_tokens"]), _tokens(usage["output_tokens"])
         # What tells nothing but zeros was made of an answer that told nothing.
-        if told_in or told_out:
-            # Repeated whole, or split over chunks: in both cases the most is the call's.
-            self.input_tokens = max(self.input_tokens or 0, told_in)
-            self.output_tokens = max(self.output_tokens or 0, told_out)
+        if not (told_in or told_out):
+            return
+        known_in, known_out = self.input_tokens or 0, self.output_tokens or 0
+        again = bool(told_in and known_in)
+        self.input_tokens = max(known_in, told_in)
+        self.output_tokens = max(known_out, told_out) if again else known_out + told_out
 
 
 def says_something(message: AIMessage) -> bool:
@@ -161,12 +209,6 @@ def _has_calls(chunk: AIMessage) -> bool:
     if isinstance(chunk, AIMessageChunk):
         return bool(chunk.tool_call_chunks)
     return bool(chunk.tool_calls or chunk.invalid_tool_calls)
-
-
-def _arguments(chunk: AIMessage) -> int:
-    """How many characters of arguments a chunk brings."""
-    pieces = getattr(chunk, "tool_call_chunks", None) or ()
-    return sum(len(piece.get("args") or "") for piece in pieces)
 
 
 def _reasoning(chunk: AIMessage) -> str:

@@ -23,6 +23,9 @@ class LlmConfig:
     #: 0.0 to 2.0; None leaves it to the endpoint.
     temperature: float | None = None
     max_tokens: int | None = None
+    #: Tokens that the model reads and writes in one call, all in all. None: as LangChain's profile
+    #: of the model says; without one, nothing is left out until the provider says that it must be.
+    context_window: int | None = None
     #: Seconds until the connection stands, and between two pieces of the answer.
     connect_timeout: float = 10.0
     silence_timeout: float = 90.0

@@ -19,14 +19,15 @@ def chat_model(config: LlmConfig) -> BaseChatModel:
     """The model to stream from. Raises ImportError that names the extra ``openai``."""
     try:
         from langchain_openai import ChatOpenAI
+
+        from copilot_core.llm.connection import HEADERS, http_client
     except ImportError as error:
         raise ImportError(
             "Models behind an OpenAI-compatible endpoint need the extra `openai`: "
             "pip install 'copilot-contracts[openai]'"
         ) from error
 
-    # connect, read, write, pool. A tuple, because LangChain shares one HTTP client for equal
-    # ones; making a client each turn costs 50 ms.
+    # connect, read, write, pool. A tuple, because LangChain shares what it makes for equal ones.
     silence, connect = config.silence_timeout, config.connect_timeout
     timeout = (connect, silence, silence, connect)
     # llama.cpp drops one or two requests in a hundred on a connection that is used again.
@@ -42,5 +43,7 @@ def chat_model(config: LlmConfig) -> BaseChatModel:
         stream_usage=True,
         max_retries=0,
         use_responses_api=False,
-        default_headers={"Connection": "close"} if local else None,
+        http_async_client=http_client(),
+        http_socket_options=(),
+        default_headers={**HEADERS, "Connection": "close"} if local else HEADERS,
     )
