@@ -22,6 +22,8 @@ from langgraph.graph.message import add_messages
 from langgraph.runtime import Runtime  # noqa: TC002 - LangGraph reads the nodes' annotations
 
 from copilot_core import events as ev
+from copilot_core.context import get_current_llm_config
+from copilot_core.context_window import ContextWindow, estimated_tokens, newest
 from copilot_core.history import history_for_model
 from copilot_core.llm.answer import read_text, says_something, stream_answer
 from copilot_core.llm.failures import ModelFailure
@@ -72,6 +74,8 @@ class TurnContext:
     call_ids: set[str] = field(default_factory=set)
     #: Names and arguments of the calls of the step before.
     asked_before: list[Any] = field(default_factory=list)
+    #: About how much of the history the provider takes, once it has refused more.
+    history_tokens: int | None = None
 
 
 class ToolStepsUsedUp(Exception):
@@ -105,19 +109,10 @@ async def llm_call(state: ConversationState, runtime: Runtime[TurnContext]) -> d
             if isinstance(message, AIMessage)
             for call in (*message.tool_calls, *message.invalid_tool_calls)
         )
-    prompt = [*turn.opening, *history_for_model(state["messages"])]
     offered = turn.tools.offered if turn.tool_steps > 0 else []
     last = bool(turn.tools.offered) and not offered
-    if last:
-        prompt.append(HumanMessage(ANSWER_NOW))
     try:
-        answer = await stream_answer(
-            turn.model.bind_tools(offered) if offered else turn.model,
-            prompt,
-            name=turn.model_name,
-            emit=turn.emit,
-            call_ids=turn.call_ids,
-        )
+        answer = await _ask(turn, history_for_model(state["messages"]), offered, last=last)
     except ModelFailure as failure:
         if last:
             raise ToolStepsUsedUp from failure
@@ -131,6 +126,51 @@ async def llm_call(state: ConversationState, runtime: Runtime[TurnContext]) -> d
         turn.tool_steps = 0 if asked == turn.asked_before else turn.tool_steps - 1
         turn.asked_before = asked
     return {"messages": [answer]} if says_something(answer) else {}
+
+
+async def _ask(
+    turn: TurnContext, history: list[BaseMessage], offered: list[dict[str, Any]], *, last: bool
+) -> AIMessage:
+    """Ask with as much of the history as the model's context window holds.
+
+    If the provider still says that it is too long, and has said nothing else, it is asked again
+    with half of the history, as long as there is something that can be left out. Raises
+    ModelFailure: before any call, if the newest message alone is known not to fit.
+    """
+    closing = [HumanMessage(ANSWER_NOW)] if last else []
+    window = ContextWindow.of(get_current_llm_config(), turn.model)
+    if window is not None:
+        room = window.prompt - estimated_tokens([*turn.opening, *closing], offered)
+        history = newest(history, room)
+        if estimated_tokens(history) > room:
+            raise ModelFailure(window.exceeded)
+    if turn.history_tokens is not None:
+        history = newest(history, turn.history_tokens)
+    model = turn.model.bind_tools(offered) if offered else turn.model
+    answering = False
+
+    def emit(event: ev.CoreEvent) -> None:
+        nonlocal answering
+        answering = answering or not isinstance(event, ev.ModelCallStarted)
+        turn.emit(event)
+
+    while True:
+        try:
+            return await stream_answer(
+                model,
+                [*turn.opening, *history, *closing],
+                name=turn.model_name,
+                emit=emit,
+                call_ids=turn.call_ids,
+            )
+        except ModelFailure as failure:
+            if answering or failure.end.code != "context_window_exceeded":
+                raise
+            turn.history_tokens = estimated_tokens(history) // 2
+            shorter = newest(history, turn.history_tokens)
+            if len(shorter) == len(history):
+                raise
+            history = shorter
 
 
 def should_continue(
@@ -184,5 +224,5 @@ async def title_generator_node(
         # A turn whose answer is complete isn't failed by a title.
         return {"conversation_title": fallback_title(question)}
     turn.emit(ev.ModelCallEnded(turn.model_name, whole.input_tokens, whole.output_tokens, None))
-    title = clean_title("".join(whole.text)) or fallback_title(question)
+    title = clean_title(whole.text) or fallback_title(question)
     return {"conversation_title": title}
