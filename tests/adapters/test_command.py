@@ -222,6 +222,8 @@ def test_a_model_that_is_in_the_cache_is_said_to_be_there(tmp_path: Path) -> Non
         (["serve", "--llm-model", "m"], "--llm-base-url"),
         (["serve", "--llm-base-url", "ftp://u:pa55@h/v1", "--llm-model", "m"], "https://host/v1"),
         (["serve", "--model", "0.5b", "--llm-model", "m"], "Choose one"),
+        (["serve", "--model", "0.5b", "--llm-context-window", "9"], "a local model knows its own"),
+        (["serve", "--llm-model", "m", "--llm-context-window", "0"], "--llm-context-window"),
         (["serve", "--model-file", "nowhere.gguf"], "nowhere.gguf"),
         (["serve", "--data", "file/below"], "file/below"),
         (["serve", "--log-level", "loud"], "--log-level"),

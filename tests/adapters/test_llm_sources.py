@@ -34,7 +34,7 @@ async def test_a_model_that_dies_is_started_again_by_who_asks_next() -> None:
     file = cached("135m")
     if file is None:
         pytest.skip("the local model 135m isn't in the cache")
-    server = LocalModelServer(file, threads=1)
+    server = LocalModelServer(file, threads=1, context=16384)
     source = LocalLlm(server, tool_steps=3)
     try:
         await source.start(PREFIX)
@@ -43,6 +43,7 @@ async def test_a_model_that_dies_is_started_again_by_who_asks_next() -> None:
         assert first == waiting
         assert first is not None
         assert first.tool_steps == 3
+        assert first.context_window == 8192  # all that the model was made for
         assert await source.state() == "ok"
         assert server._child is not None
         server._child.kill()

@@ -165,6 +165,33 @@ def test_no_secret_is_logged_and_requests_are(tmp_path: Path, openai_server: Ope
     assert "Traceback" not in log
 
 
+@pytest.mark.parametrize("told", ["option", "environment"])
+def test_an_endpoints_context_window(
+    tmp_path: Path, openai_server: OpenAIServer, told: str
+) -> None:
+    arguments = ["--llm-context-window", "4096"] if told == "option" else []
+    environment = {} if arguments else {"COPILOT_LLM_CONTEXT_WINDOW": "4096"}
+    with served(tmp_path, *arguments, **model(openai_server), **environment) as server:
+        body = {"message": "word " * 4096, "stream": False}
+        answer = httpx.post(f"{server.chat}/stream", json=body, timeout=20)
+    assert problem(answer)["code"] == "context_window_exceeded"
+    assert openai_server.requests == []
+
+
+@pytest.mark.parametrize("written", ["many", "0", "-1", "1e3"])
+def test_a_context_window_that_is_no_number(tmp_path: Path, written: str) -> None:
+    environment = {"COPILOT_LLM_MODEL": "m", "COPILOT_LLM_CONTEXT_WINDOW": written}
+    done = subprocess.run(
+        [*COMMAND, "--port", "0", "--data", str(tmp_path), "--llm-base-url", "http://localhost/v1"],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert "COPILOT_LLM_CONTEXT_WINDOW must be a number of tokens" in done.stderr
+
+
 def test_without_a_model_it_serves_and_says_what_to_do(tmp_path: Path) -> None:
     with served(tmp_path) as server:
         ready = httpx.get(f"{server.url}/health/ready")

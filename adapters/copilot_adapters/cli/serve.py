@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -22,6 +23,7 @@ _TOOL_STEPS = 6
 #: Seconds for a reader to come back (A32).
 _DISCONNECT_GRACE = 10.0
 _URL, _MODEL, _KEY = "COPILOT_LLM_BASE_URL", "COPILOT_LLM_MODEL", "COPILOT_LLM_API_KEY"
+_WINDOW = "COPILOT_LLM_CONTEXT_WINDOW"
 
 
 class Validation(StrEnum):
@@ -62,6 +64,12 @@ def serve(
     llm_model: Annotated[
         str | None, typer.Option(help=f"Its model; or in {_MODEL}. A key only in {_KEY}.")
     ] = None,
+    llm_context_window: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help=f"The tokens it takes, question and answer together; or in {_WINDOW}."
+        ),
+    ] = None,
     model: Annotated[
         LocalModel | None,
         typer.Option(
@@ -94,7 +102,7 @@ def serve(
     authenticator = _authenticator(host, jwt_secret_file)
     key = os.environ.pop(_KEY, "")  # not for child processes
     folder = _data(data)
-    llm = _llm(llm_base_url, llm_model, key, model, model_file)
+    llm = _llm(llm_base_url, llm_model, key, llm_context_window, model, model_file)
     try:
         listening = server.listen(host, port)
     except OSError as error:
@@ -181,6 +189,7 @@ def _llm(
     base_url: str | None,
     name: str | None,
     key: str,
+    window: int | None,
     model: LocalModel | None,
     model_file: Path | None,
 ) -> ServerLlm:
@@ -196,7 +205,11 @@ def _llm(
         base_url = base_url or os.environ.get(_URL) or None
         name = name or os.environ.get(_MODEL) or None
         if base_url or name:
-            return _endpoint(base_url, name, key)
+            return _endpoint(base_url, name, key, window or _window_in_environment())
+    if window is not None:
+        raise CommandError(
+            "--llm-context-window belongs to --llm-model; a local model knows its own.", WRONG_USAGE
+        )
     found = _local(model, model_file)
     if found is None:
         print(NOT_CONFIGURED, file=sys.stderr)
@@ -204,7 +217,16 @@ def _llm(
     return found
 
 
-def _endpoint(base_url: str | None, name: str | None, key: str) -> ServerLlm:
+def _window_in_environment() -> int | None:
+    written = os.environ.get(_WINDOW)
+    if not written:
+        return None
+    if not re.fullmatch("[1-9][0-9]{0,9}", written):
+        raise CommandError(f"{_WINDOW} must be a number of tokens, such as 32768.", WRONG_USAGE)
+    return int(written)
+
+
+def _endpoint(base_url: str | None, name: str | None, key: str, window: int | None) -> ServerLlm:
     from urllib.parse import urlsplit
 
     from pydantic import SecretStr
@@ -229,7 +251,14 @@ def _endpoint(base_url: str | None, name: str | None, key: str) -> ServerLlm:
             "endpoint.",
             WRONG_USAGE,
         )
-    return OneLlm(LlmConfig(model=name, base_url=base_url, api_key=SecretStr(key) if key else None))
+    return OneLlm(
+        LlmConfig(
+            model=name,
+            base_url=base_url,
+            api_key=SecretStr(key) if key else None,
+            context_window=window,
+        )
+    )
 
 
 def _local(model: LocalModel | None, file: Path | None) -> ServerLlm | None:

@@ -27,7 +27,8 @@ class LocalModelServer:
     """One local model, served to this process and nobody else.
 
     path is any GGUF file. threads: None takes the free cores (one in CI); llama.cpp's threads
-    spin, so more threads than free cores make it slower, not faster. context is in tokens.
+    spin, so more threads than free cores make it slower, not faster. context is in tokens; once
+    start() has returned it is what the model really has, which may be less than was wanted.
     base_url and api_key are for any OpenAI-compatible client once start() has returned; the key is
     random, so other users of the machine can't ask. The child ends with stop() or with us.
     """
@@ -69,6 +70,7 @@ class LocalModelServer:
         try:
             async with asyncio.timeout(seconds):
                 self.base_url = await self._ready(self._child, settings, listening)
+                self.context = await self._known_context()
         except TimeoutError:
             await self.stop()
             raise LocalModelError(
@@ -104,16 +106,31 @@ class LocalModelServer:
         """
         return self._background(self._warm(list(messages), list(tools)))
 
+    async def _known_context(self) -> int:
+        """The child's word: llama.cpp gives no model more than it was trained with."""
+        import httpx
+
+        with contextlib.suppress(httpx.HTTPError, ValueError, LookupError):
+            async with httpx.AsyncClient(trust_env=False) as client:
+                answer = await client.get(f"{self.base_url}/models", headers=self._headers)
+            return int(answer.json()["data"][0]["meta"]["n_ctx"])
+        return self.context
+
+    @property
+    def _headers(self) -> dict[str, str]:
+        return {"authorization": f"Bearer {self.api_key}"}
+
     async def _warm(self, messages: list[Json], tools: list[Json]) -> None:
         import httpx
 
         body: dict[str, Any] = {"model": self.name, "messages": messages, "max_tokens": 1}
         if tools:
             body["tools"] = tools
-        headers = {"authorization": f"Bearer {self.api_key}"}
         with contextlib.suppress(httpx.HTTPError):
             async with httpx.AsyncClient(timeout=600, trust_env=False) as client:
-                await client.post(f"{self.base_url}/chat/completions", json=body, headers=headers)
+                await client.post(
+                    f"{self.base_url}/chat/completions", json=body, headers=self._headers
+                )
 
     def _background(self, work: Any) -> asyncio.Task[None]:
         task: asyncio.Task[None] = asyncio.create_task(work)

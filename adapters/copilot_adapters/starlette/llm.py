@@ -139,6 +139,7 @@ class LocalLlm:
             temperature=0.0,
             tool_steps=self._tool_steps,
             max_tokens=512,
+            context_window=self._server.context,
             # A long prompt on few cores is read in silence.
             silence_timeout=600.0,
             examples=EXAMPLES,
