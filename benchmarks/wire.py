@@ -83,6 +83,9 @@ def make_run(count: int, *, then_silent: bool = False) -> Run:
         grace_seconds=10,
     )
 
+    async def begin() -> None:
+        pass
+
     async def work() -> None:
         async for token in source(count):
             run.emit(TextDelta(MESSAGE, token))
@@ -92,7 +95,7 @@ def make_run(count: int, *, then_silent: bool = False) -> Run:
     async def store(end: TurnEnd) -> None:
         pass
 
-    run.start(work(), store)
+    run.start(begin, work, store)
     return run
 
 

@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# The write-ahead log is folded back every megabyte, so that it doesn't outgrow the data.
+# The write-ahead log is folded back every megabyte, so that it doesn't outgrow the data. Others
+# who write to the file are not waited for long, because all sessions of the project wait along.
 _PRAGMAS = (
-    "PRAGMA busy_timeout=5000",
+    "PRAGMA busy_timeout=1000",
+    "PRAGMA trusted_schema=OFF",
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=NORMAL",
     "PRAGMA wal_autocheckpoint=256",
@@ -50,13 +52,16 @@ _WHY = {
     sqlite3.SQLITE_READONLY: "their file may not be written to",
 }
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 
 class StorageError(ChatError):
     """A project's file can't be had, read or written. The message says why, for people."""
 
-    def __init__(self, why: str) -> None:
+    def __init__(self, why: str, *, busy: bool = False) -> None:
         super().__init__("internal", f"The project's conversations can't be used: {why}.")
+        #: Somebody else was writing: a moment later it may work.
+        self.busy = busy
 
 
 class Connection(aiosqlite.Connection):
@@ -102,7 +107,10 @@ class Database:
         return cls(connection, owned)
 
     async def close(self) -> None:
-        """Give back the file. What waits for it is refused with ``project_not_opened``."""
+        """Give back the file. What waits for it is refused with ``project_not_opened``.
+
+        Takes as long as what the disk is doing now; being cancelled doesn't shorten that.
+        """
         self._closed = True
         try:
             async with self._lock:
@@ -157,6 +165,20 @@ async def rows(
     return [tuple(row) for row in await connection.execute_fetchall(sql, parameters)]
 
 
+def quoted(name: str) -> str:
+    """A name as an identifier of SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+async def own_table(connection: aiosqlite.Connection, name: str, columns: dict[str, str]) -> None:
+    """Make a table that only this program knows, in place of one with other columns."""
+    there = [row[1] for row in await rows(connection, f"PRAGMA table_info({quoted(name)})")]
+    if there and there != list(columns):
+        await connection.execute(f"DROP TABLE {quoted(name)}")
+    described = ", ".join(f"{column} {kind}" for column, kind in columns.items())
+    await connection.execute(f"CREATE TABLE IF NOT EXISTS {quoted(name)} ({described})")
+
+
 @contextmanager
 def _told() -> Iterator[None]:
     """What goes wrong with the file, as a sentence; the log has the rest."""
@@ -166,7 +188,9 @@ def _told() -> Iterator[None]:
         raise StorageError("another process has them open") from None
     except sqlite3.Error as error:
         log.error("a project's file failed: %s", outline(error))
-        raise StorageError(_WHY.get(_code(error), "their file can't be used")) from error
+        code = _code(error)
+        why = _WHY.get(code, "their file can't be used")
+        raise StorageError(why, busy=code in _BUSY) from error
     except OSError as error:
         log.error("a project's file failed: %s", outline(error))
         raise StorageError((error.strerror or "the disk failed").lower()) from error
@@ -197,6 +221,11 @@ async def _connect(path: Path) -> Connection:
             damaged = sqlite3.DatabaseError("quick_check found damage")
             damaged.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
             raise damaged
+        # The file may come from a stranger, whose triggers would copy what others say.
+        for [name] in await rows(
+            connection, "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        ):
+            await connection.execute(f"DROP TRIGGER {quoted(name)}")
     except BaseException:
         await connection.close()
         raise

@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
 from langchain_core.messages import BaseMessage, HumanMessage
 
 from copilot_core import events as ev
-from copilot_core.database import rows
+from copilot_core.database import own_table, rows
 from copilot_core.errors import ChatError
+from copilot_core.message_content import json_text
 from copilot_core.messages import convert_langchain_to_openai, convert_openai_to_langchain
 from copilot_core.tracebacks import outline
 from copilot_core.turn import TurnRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator
+    from collections.abc import Awaitable, Callable, Iterable
 
     from copilot_core.database import Connection, Database
     from copilot_core.ports import JsonObject
@@ -32,6 +33,13 @@ log = logging.getLogger(__name__)
 
 #: Seconds between two entries of a turn.
 INTERVAL = 0.5
+
+_COLUMNS = {
+    "run_id": "TEXT NOT NULL",
+    "place": "INTEGER NOT NULL",
+    "thread_id": "TEXT NOT NULL",
+    "entry": "TEXT",
+}
 
 #: The events that a record counts, by the name under which they are written.
 _KINDS: dict[str, type[Any]] = {
@@ -73,63 +81,73 @@ class Journal:
     async def create_table(self) -> None:
         """Make the table, if it isn't there."""
         async with self._database.transaction() as connection:
-            await connection.execute(
-                "CREATE TABLE IF NOT EXISTS turn_journal (run_id TEXT NOT NULL, place INTEGER"
-                " NOT NULL, thread_id TEXT NOT NULL, entry TEXT, PRIMARY KEY (run_id, place))"
-            )
-            await connection.execute(
-                "CREATE INDEX IF NOT EXISTS idx_journal_thread ON turn_journal(thread_id)"
-            )
+            await own_table(connection, "turn_journal", _COLUMNS)
+            for index in (
+                "UNIQUE INDEX IF NOT EXISTS idx_journal_run ON turn_journal(run_id, place)",
+                "INDEX IF NOT EXISTS idx_journal_thread ON turn_journal(thread_id)",
+            ):
+                await connection.execute(f"CREATE {index}")
 
     async def write(self, start: TurnStart, place: int, entry: JsonObject) -> None:
-        """Add an entry. Raises StorageError; nothing happens for a session that is gone."""
-        async with self._database.transaction() as connection:
-            await add_entry(connection, start, place, entry)
+        """Add an entry to a turn. Nothing happens for one that is stored or deleted.
 
-    async def unfinished(self, thread_id: str | None = None) -> list[tuple[TurnStart, TurnRecord]]:
-        """The turns, of one session or of all, that were begun and not stored, oldest first.
-
-        One that can't be read is passed over, and logged.
+        Raises StorageError.
         """
+        async with self._database.transaction() as connection:
+            await connection.execute(
+                "INSERT OR REPLACE INTO turn_journal SELECT ?, ?, ?, ? WHERE EXISTS"
+                " (SELECT 1 FROM turn_journal WHERE run_id = ? AND place = 0)",
+                (start.run_id, place, start.thread_id, json_text(entry), start.run_id),
+            )
+
+    async def unfinished(self, thread_id: str | None = None) -> list[str]:
+        """The ids of the turns, of one session or of all, that were begun and not stored."""
         async with self._database.reading() as connection:
-            entries = await rows(
+            found = await rows(
                 connection,
-                "SELECT run_id, thread_id, entry FROM turn_journal"
-                " WHERE ? IS NULL OR thread_id = ? ORDER BY rowid",
+                "SELECT run_id FROM turn_journal WHERE ? IS NULL OR thread_id = ?"
+                " GROUP BY run_id ORDER BY min(rowid)",
                 (thread_id, thread_id),
             )
-        turns: dict[tuple[str, str], list[Any]] = {}
-        for run_id, thread, entry in entries:
-            turns.setdefault((run_id, thread), []).append(entry)
-        return list(_read_turns(turns))
+        return [run_id for [run_id] in found]
+
+    async def read(self, run_id: str) -> tuple[TurnStart, TurnRecord]:
+        """A turn as far as it was journalled, and ended there.
+
+        Raises ValueError if there is no sense in it: the file may be a stranger's.
+        """
+        async with self._database.reading() as connection:
+            found = await rows(
+                connection,
+                "SELECT thread_id, entry FROM turn_journal WHERE run_id = ? ORDER BY place",
+                (run_id,),
+            )
+        try:
+            return _read_turn(run_id, found)
+        except Exception as error:
+            raise ValueError(type(error).__name__) from None
+
+    async def drop(self, run_id: str) -> None:
+        """Forget a turn that can't be stored."""
+        async with self._database.transaction() as connection:
+            await drop_entries(connection, run_id)
 
 
-async def add_entry(
-    connection: Connection, start: TurnStart, place: int, entry: JsonObject
-) -> None:
-    """Add an entry in a transaction that is open."""
+async def add_first_entry(connection: Connection, start: TurnStart) -> None:
+    """Journal a turn's beginning, in a transaction that is open."""
+    entry = {field.name: getattr(start, field.name) for field in fields(start)}
+    entry["message"] = convert_langchain_to_openai(start.message)
     await connection.execute(
-        "INSERT OR REPLACE INTO turn_journal (run_id, place, thread_id, entry)"
-        " SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM chat_sessions WHERE thread_id = ?)",
-        (
-            start.run_id,
-            place,
-            start.thread_id,
-            orjson.dumps(entry).decode(),
-            start.thread_id,
-        ),
+        "INSERT INTO turn_journal SELECT ?, 0, ?, ? WHERE EXISTS"
+        " (SELECT 1 FROM chat_sessions WHERE thread_id = ?)",
+        (start.run_id, start.thread_id, json_text(entry), start.thread_id),
     )
 
 
-async def drop_entries(connection: Connection, run_id: str) -> None:
-    """Forget a turn, as it is stored in the same transaction."""
-    await connection.execute("DELETE FROM turn_journal WHERE run_id = ?", (run_id,))
-
-
-def first_entry(start: TurnStart) -> JsonObject:
-    """A turn's beginning as its entry at place 0."""
-    entry = {field.name: getattr(start, field.name) for field in fields(start)}
-    return {**entry, "message": convert_langchain_to_openai(start.message)}
+async def drop_entries(connection: Connection, run_id: str) -> bool:
+    """Forget a turn, in a transaction that is open. False: there was nothing of it."""
+    cursor = await connection.execute("DELETE FROM turn_journal WHERE run_id = ?", (run_id,))
+    return cursor.rowcount > 0
 
 
 class TurnJournal:
@@ -145,6 +163,8 @@ class TurnJournal:
         self._record = record
         self._write = write
         self._place = 1
+        #: How much of each call's arguments is written.
+        self._told: dict[str, int] = {}
         self._waiting: list[ev.CoreEvent] = []
         self._timer: asyncio.TimerHandle | None = None
         self._writing: asyncio.Task[None] | None = None
@@ -175,9 +195,11 @@ class TurnJournal:
     async def _write_waiting(self) -> None:
         events, self._waiting = _merged(self._waiting), []
         try:
-            entry = {"ms": self._record.duration_ms, "events": list(map(_written, events))}
+            entry = {"ms": self._record.duration_ms, "events": list(map(self._written, events))}
             await self._write(self._place, entry)
             self._place += 1
+            calls = (event for event in events if isinstance(event, ev.CallDelta))
+            self._told |= {call.call_id: len(call.arguments) for call in calls}
         except ChatError as error:
             log.warning("a turn's journal is behind: %s", error)
             self._waiting = events + self._waiting
@@ -187,6 +209,20 @@ class TurnJournal:
             self._writing = None
             if self._waiting:
                 self._arm()
+
+    def _written(self, event: ev.CoreEvent) -> list[Any]:
+        if isinstance(event, ev.CallDelta):
+            # What is new: the whole each time would make a file that grows with its square.
+            told = self._told.get(event.call_id, 0)
+            event = replace(event, arguments=event.arguments[told:])
+        values = (getattr(event, field.name) for field in fields(event))
+        return [
+            type(event).__name__,
+            *(
+                convert_langchain_to_openai(value) if isinstance(value, BaseMessage) else value
+                for value in values
+            ),
+        ]
 
 
 def _merged(events: Iterable[ev.CoreEvent]) -> list[ev.CoreEvent]:
@@ -217,43 +253,32 @@ def _join(merged: list[ev.CoreEvent], texts: list[str]) -> None:
         texts.clear()
 
 
-def _written(event: ev.CoreEvent) -> list[Any]:
-    values = (getattr(event, field.name) for field in fields(event))
-    return [
-        type(event).__name__,
-        *(
-            convert_langchain_to_openai(value) if isinstance(value, BaseMessage) else value
-            for value in values
-        ),
-    ]
+def _read_turn(run_id: str, found: list[tuple[Any, ...]]) -> tuple[TurnStart, TurnRecord]:
+    (thread_id, first), *entries = found
+    begun = orjson.loads(first)
+    message = convert_openai_to_langchain(begun["message"])
+    if not isinstance(message, HumanMessage):
+        raise TypeError
+    told = {**begun, "message": message, "run_id": run_id, "thread_id": thread_id}
+    start = TurnStart(**told)
+    record = TurnRecord(message, cumulative=bool(start.cumulative))
+    arguments: dict[str, str] = {}
+    for _, entry in entries:
+        written = orjson.loads(entry)
+        for event in map(_read_event, written["events"]):
+            if isinstance(event, ev.CallDelta):
+                whole = arguments.get(event.call_id, "") + event.arguments
+                arguments[event.call_id] = whole
+                event = replace(event, arguments=whole)
+            record.take(event)
+        record.ended_ms = int(written["ms"])
+    record.end(start.model)
+    return start, record
 
 
-def _read(entry: list[Any]) -> ev.CoreEvent:
+def _read_event(entry: list[Any]) -> ev.CoreEvent:
     name, *values = entry
     event: ev.CoreEvent = _KINDS[name](
         *(convert_openai_to_langchain(v) if isinstance(v, dict) else v for v in values)
     )
     return event
-
-
-def _read_turns(
-    turns: dict[tuple[str, str], list[Any]],
-) -> Iterator[tuple[TurnStart, TurnRecord]]:
-    for (run_id, thread_id), entries in turns.items():
-        try:
-            first, *more = map(orjson.loads, entries)
-            message = convert_openai_to_langchain(first["message"])
-            assert isinstance(message, HumanMessage)
-            start = TurnStart(
-                **{**first, "message": message, "run_id": run_id, "thread_id": thread_id}
-            )
-            record = TurnRecord(message, cumulative=bool(start.cumulative))
-            for entry in more:
-                for event in entry["events"]:
-                    record.take(_read(event))
-                record.ended_ms = int(entry["ms"])
-            record.end(start.model)
-        except Exception as error:  # the file may be a stranger's
-            log.error("the journal of a turn can't be read: %s", type(error).__name__)
-            continue
-        yield start, record

@@ -22,7 +22,7 @@ from copilot_core.messages import assistant_message, convert_langchain_to_openai
 from copilot_core.tracebacks import outline
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Callable, Coroutine
 
     from copilot_contracts.stream import StreamContract
     from copilot_core.dialects.base import Dialect
@@ -120,19 +120,15 @@ class Run:
 
     def start(
         self,
-        work: Coroutine[None, None, None],
-        store: Callable[[ev.TurnEnd], Awaitable[None]],
+        begin: Callable[[], Coroutine[None, None, None]],
+        work: Callable[[], Coroutine[None, None, None]],
+        store: Callable[[ev.TurnEnd], Coroutine[None, None, None]],
     ) -> None:
-        """Begin. ``work`` says ``begin``, then drives the graph; ``store`` is awaited before the
-        last event is sent, unless the turn never began."""
-        self._work = asyncio.create_task(work, name=f"turn {self.run_id}")
-        self._main = asyncio.create_task(self._run(self._work, store), name=f"run {self.run_id}")
+        """Begin. ``begin`` stores the turn's beginning, ``work`` drives the graph, and ``store``
+        is awaited before the last event is sent. Nothing follows a ``begin`` that fails."""
+        self._main = asyncio.create_task(self._run(begin, work, store), name=f"run {self.run_id}")
         self._log.on_abandoned = self._abandoned
         self._abandoned()
-
-    def begin(self) -> None:
-        """Said by the work: the turn's beginning is stored."""
-        self._begun.set()
 
     async def begun(self) -> None:
         """Until the turn's beginning is stored. Raises the StorageError that kept it from that."""
@@ -192,9 +188,22 @@ class Run:
     # -- the end -----------------------------------------------------------------------
 
     async def _run(
-        self, work: asyncio.Task[None], store: Callable[[ev.TurnEnd], Awaitable[None]]
+        self,
+        begin: Callable[[], Coroutine[None, None, None]],
+        work: Callable[[], Coroutine[None, None, None]],
+        store: Callable[[ev.TurnEnd], Coroutine[None, None, None]],
     ) -> TurnResult:
-        end = await self._outcome(work)
+        try:
+            await self._in_time(begin())
+        except Exception as error:
+            if not isinstance(error, StorageError):
+                log.error("a turn could not begin: %s", outline(error))
+                error = StorageError("their file can't be used")
+            self._refused = error
+            end: ev.TurnEnd = _not_stored(error)
+        else:
+            self._begun.set()
+            end = await self._outcome(work)
         self._ending = True
         if self._grace is not None:
             self._grace.cancel()
@@ -205,9 +214,9 @@ class Run:
             if end == _LIMIT_REACHED:
                 self._say_limit()
             end = self._broken or end
-            await self._journal.close()
             if self._refused is None:
-                await store(end)
+                await self._in_time(self._journal.close())
+                await self._in_time(store(end))
         except StorageError as error:
             end = _not_stored(error)
         except Exception as error:
@@ -217,13 +226,25 @@ class Run:
         self._begun.set()
         return TurnResult(end, convert_langchain_to_openai(self.record.messages), self._usage())
 
-    async def _outcome(self, work: asyncio.Task[None]) -> ev.TurnEnd:
+    async def _in_time(self, storing: Coroutine[None, None, None]) -> None:
+        """Wait for it, but not for ever: a disk that hangs is left behind. Raises StorageError."""
+        task = asyncio.create_task(storing, name=f"store {self.run_id}")
+        await asyncio.wait({task}, timeout=self._stop_seconds)
+        if not task.done():
+            task.add_done_callback(lambda late: late.cancelled() or late.exception())
+            raise StorageError("the disk doesn't answer")
+        task.result()
+
+    async def _outcome(self, working: Callable[[], Coroutine[None, None, None]]) -> ev.TurnEnd:
+        if self._stopped is not None:
+            return self._stopped
+        work = self._work = asyncio.create_task(working(), name=f"turn {self.run_id}")
         try:
             await asyncio.wait({work, self._given_up}, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             # The event loop is being closed around us.
             self._cancel(ev.TurnAborted("shutdown"))
-            self._stopped = self._stopped or ev.TurnAborted("shutdown")
+            self._stopped = ev.TurnAborted("shutdown")
             await asyncio.wait({work}, timeout=self._stop_seconds)
         if not work.done():
             log.error("a turn didn't stop within %g seconds", self._stop_seconds)
@@ -241,7 +262,6 @@ class Run:
             case ToolStepsUsedUp():
                 return _LIMIT_REACHED
             case StorageError():
-                self._refused = None if self._begun.is_set() else error
                 return _not_stored(error)
             case _:
                 log.error("a turn failed: %s", outline(error))
@@ -275,7 +295,11 @@ class Run:
         }
 
     def _cancel(self, end: ev.TurnEnd) -> None:
-        if self._stopped is None and self._work is not None and not self._work.done():
+        if self._stopped is not None or self._ending:
+            return
+        if self._work is None:
+            self._stopped = end
+        elif not self._work.done():
             self._stopped = end
             self._work.cancel()
             asyncio.get_running_loop().call_later(self._stop_seconds, self._give_up)

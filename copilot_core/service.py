@@ -11,6 +11,7 @@ from uuid import UUID, uuid4, uuid5
 
 from copilot_core import events as ev
 from copilot_core.context import set_current_jwt_token, set_current_llm_config
+from copilot_core.database import StorageError
 from copilot_core.errors import ChatError
 from copilot_core.event_log import EventLog
 from copilot_core.graph import ConversationState, TurnContext, build_graph
@@ -25,7 +26,7 @@ from copilot_core.turn import TurnRecord
 from copilot_core.turn_keys import TurnKey
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from langchain_core.language_models import BaseChatModel
 
@@ -102,6 +103,8 @@ class AgentService:
         #: The newest of them in each session.
         self._newest: dict[str, Run] = {}
         self._deleting: dict[str, asyncio.Task[None]] = {}
+        #: What stores the last turn of a session whose storing has failed.
+        self._unstored: dict[str, Callable[[], Awaitable[None]]] = {}
         self._closed = False
         #: A request and its repeat start one after the other.
         self._keyed = asyncio.Lock()
@@ -186,7 +189,8 @@ class AgentService:
         )
         self._runs[run.run_id] = self._newest[session_id] = run
         run.start(
-            self._work(run, start, key, _overridden(llm, turn), identity, voice),
+            lambda: self._begin(start, key),
+            lambda: self._work(run, _overridden(llm, turn), identity, voice),
             lambda end: self._store_turn(run, start, end),
         )
         try:
@@ -196,20 +200,16 @@ class AgentService:
             raise
         return run
 
+    async def _begin(self, start: TurnStart, key: TurnKey | None) -> None:
+        # What an earlier turn said and could not store comes before this one.
+        await self._store_late(start.thread_id)
+        await self._store.reconcile(start.thread_id)
+        await self._store.begin(start, key)
+
     async def _work(
-        self,
-        run: Run,
-        start: TurnStart,
-        key: TurnKey | None,
-        llm: LlmConfig,
-        identity: Identity,
-        voice: SurfaceVoice,
+        self, run: Run, llm: LlmConfig, identity: Identity, voice: SurfaceVoice
     ) -> None:
         """Drive the graph through one turn. Runs in the turn's own task and context."""
-        # What an earlier turn said and could not store comes before this one.
-        await self._store.reconcile(run.session_id)
-        await self._store.begin(start, key)
-        run.begin()
         set_current_jwt_token(identity.token)
         set_current_llm_config(llm)
         context = TurnContext(
@@ -243,8 +243,34 @@ class AgentService:
     async def _store_turn(self, run: Run, start: TurnStart, end: ev.TurnEnd) -> None:
         """Store what the turn amounts to, however it ended (A13, A14)."""
         self._forget_later(run)
-        if end != ev.TurnAborted("deleted"):
-            await self._store.store_turn(start, run.record, _status(end))
+        if end == ev.TurnAborted("deleted"):
+            return
+        self._unstored[run.session_id] = partial(
+            self._store.store_turn, start, run.record, _status(end)
+        )
+        await self._store_late(run.session_id)
+
+    async def _store_late(self, session_id: str) -> None:
+        """Store what a turn of the session amounts to, if that isn't done yet.
+
+        Raises StorageError; it stays to be tried again.
+        """
+        store = self._unstored.get(session_id)
+        if store is None:
+            return
+        for pause in (0.1, 0.3, 0.6, None):
+            try:
+                await store()
+            except StorageError as error:
+                if pause is None or not error.busy:
+                    raise
+                await asyncio.sleep(pause)
+            except BaseException:
+                self._unstored.pop(session_id, None)
+                raise
+            else:
+                break
+        self._unstored.pop(session_id, None)
 
     def _forget_later(self, run: Run) -> None:
         asyncio.get_running_loop().call_later(
@@ -365,6 +391,7 @@ class AgentService:
 
     async def _delete(self, session_id: str, user_id: str) -> None:
         await self._stop(session_id, "deleted")
+        self._unstored.pop(session_id, None)
         self._newest.pop(session_id, None)
         self._runs = {k: run for k, run in self._runs.items() if run.session_id != session_id}
         await self._store.sessions.delete_session(session_id, user_id, self.project_id)
@@ -388,17 +415,26 @@ class AgentService:
             await asyncio.gather(*self._deleting.values(), return_exceptions=True)
             if reason == "deleted":
                 await self._store.sessions.delete_all_sessions()
+            elif self._unstored:
+                late = asyncio.gather(
+                    *map(self._store_late, self._unstored), return_exceptions=True
+                )
+                await asyncio.wait({late}, timeout=self._settings.stop_seconds)
+                if self._unstored:
+                    log.error("turns that could not be stored: %d", len(self._unstored))
         finally:
             self._runs.clear()
             self._newest.clear()
             await self._give_back()
 
     async def _give_back(self) -> None:
-        try:
-            async with asyncio.timeout(self._settings.stop_seconds):
-                await self._store.close()
-        except TimeoutError:
+        closing = asyncio.create_task(self._store.close(), name="close a project's file")
+        await asyncio.wait({closing}, timeout=self._settings.stop_seconds)
+        if not closing.done():
+            closing.add_done_callback(lambda late: late.cancelled() or late.exception())
             log.error("a project's file wasn't closed within %g s", self._settings.stop_seconds)
+        else:
+            closing.result()
 
     async def _stop_all(self, reason: StopReason) -> None:
         await asyncio.gather(*(self._stop(session_id, reason) for session_id in list(self._newest)))

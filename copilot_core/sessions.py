@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from copilot_core import timestamps
+from copilot_core.database import quoted
 from copilot_core.database import rows as _rows
 from copilot_core.errors import ChatError
 from copilot_core.session_stats import added, count, session_stats, turn_stats
@@ -297,7 +298,7 @@ class ChatSessionsRepository:
             await self._get(thread_id, user_id, project_id)
             for table in ("chat_sessions", *await self._present(tables)):
                 await self._connection.execute(
-                    f"DELETE FROM {_quoted(table)} WHERE thread_id = ?",  # noqa: S608 - quoted
+                    f"DELETE FROM {quoted(table)} WHERE thread_id = ?",  # noqa: S608 - quoted
                     (thread_id,),
                 )
 
@@ -305,7 +306,7 @@ class ChatSessionsRepository:
         """Delete every session in the file and everything in ``tables``, all or nothing."""
         async with self._database.transaction():
             for table in ("chat_sessions", *await self._present(tables)):
-                await self._connection.execute(f"DELETE FROM {_quoted(table)}")  # noqa: S608 - quoted
+                await self._connection.execute(f"DELETE FROM {quoted(table)}")  # noqa: S608 - quoted
 
     async def _set(
         self, whose: tuple[str, str, str], assignments: str, values: tuple[Any, ...]
@@ -375,10 +376,6 @@ def _checked(identifier: str) -> str:
 
 def _checked_all(*identifiers: str) -> tuple[str, ...]:
     return tuple(map(_checked, identifiers))
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _not_found() -> ChatError:

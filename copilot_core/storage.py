@@ -9,10 +9,10 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from copilot_core.database import Database
+from copilot_core.database import Database, StorageError
 from copilot_core.errors import ChatError
 from copilot_core.graph import build_graph
-from copilot_core.journal import Journal, add_entry, drop_entries, first_entry
+from copilot_core.journal import Journal, add_first_entry, drop_entries
 from copilot_core.messages import with_ids
 from copilot_core.sessions import ChatSessionsRepository, create_tables
 from copilot_core.tracebacks import outline
@@ -36,6 +36,10 @@ FOLDER = "gns3-copilot"
 FILE = "copilot_checkpoints.db"
 
 _KINDS = (HumanMessage, AIMessage, SystemMessage, ToolMessage)
+
+
+class _StoredAlready(Exception):
+    """Rolls back what would be stored twice."""
 
 
 class ProjectStore:
@@ -90,7 +94,7 @@ class ProjectStore:
     async def begin(self, start: TurnStart, key: TurnKey | None) -> None:
         """Journal a turn's beginning, before anybody works on it."""
         async with self._database.transaction() as connection:
-            await add_entry(connection, start, 0, first_entry(start))
+            await add_first_entry(connection, start)
             if key is not None:
                 await remember(connection, start, key)
 
@@ -108,42 +112,56 @@ class ProjectStore:
             "configurable": {"thread_id": start.thread_id, "project_id": start.project_id},
             "metadata": {"user_id": start.user_id},
         }
-        async with self._database.transaction() as connection:
-            await self.sessions.add_turn(
-                start.thread_id,
-                start.user_id,
-                start.project_id,
-                record,
-                status=status,
-                temperature=start.temperature,
-                max_tokens=start.max_tokens,
-            )
-            await self._graph.aupdate_state(config, said, as_node="title_generator_node")
-            await _prune(connection, start.thread_id)
-            await drop_entries(connection, start.run_id)
+        try:
+            async with self._database.transaction() as connection:
+                await self.sessions.add_turn(
+                    start.thread_id,
+                    start.user_id,
+                    start.project_id,
+                    record,
+                    status=status,
+                    temperature=start.temperature,
+                    max_tokens=start.max_tokens,
+                )
+                stored = await self._graph.aupdate_state(
+                    config, said, as_node="title_generator_node"
+                )
+                await _prune(connection, start.thread_id, stored["configurable"]["checkpoint_id"])
+                if not await drop_entries(connection, start.run_id):
+                    raise _StoredAlready
+        except _StoredAlready:
+            log.warning("a turn was to be stored twice")
 
     async def reconcile(self, thread_id: str | None = None) -> None:
         """Store the turns, of one session or of all, that were begun and never stored.
 
-        One that can't be is logged and left in the journal.
+        Of one session: raises StorageError, so that no newer turn comes before an older one. Of
+        all: what can't be stored now is logged, and tried again before the session's next turn.
         """
-        for start, record in await self.journal.unfinished(thread_id):
+        for run_id in await self.journal.unfinished(thread_id):
             try:
+                start, record = await self.journal.read(run_id)
                 await self.store_turn(start, record, "error")
-            except ChatError as error:
+            except StorageError as error:
+                if thread_id is not None:
+                    raise
                 log.error("an unfinished turn could not be stored: %s", error)
+            except (ChatError, ValueError) as error:
+                log.error("an unfinished turn is given up: %s", error)
+                await self.journal.drop(run_id)
             except Exception as error:
                 log.error("an unfinished turn could not be stored: %s", outline(error))
             else:
                 log.warning("a turn that was never finished is stored as interrupted")
 
 
-async def _prune(connection: Connection, thread_id: str) -> None:
-    """Keep a session's newest checkpoint only: each one holds the whole conversation."""
+async def _prune(connection: Connection, thread_id: str, newest: str) -> None:
+    """Keep a session's newest checkpoint only: each one holds the whole conversation.
+
+    It is named, because it needn't be the greatest: LangGraph's ids follow the clock.
+    """
     for table in ("writes", "checkpoints"):
         await connection.execute(
-            f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_id <"  # noqa: S608 - both names are ours
-            " (SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ?"
-            " AND checkpoint_ns = '')",
-            (thread_id, thread_id),
+            f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_id <> ?",  # noqa: S608 - both names are ours
+            (thread_id, newest),
         )

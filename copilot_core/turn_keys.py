@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-import orjson
-
 from copilot_core import timestamps
-from copilot_core.database import rows
+from copilot_core.database import own_table, rows
+from copilot_core.message_content import json_text
 
 if TYPE_CHECKING:
     from copilot_core.database import Connection, Database
@@ -21,6 +20,14 @@ if TYPE_CHECKING:
 
 #: How long a key is remembered.
 KEPT = timedelta(hours=24)
+_COLUMNS = {
+    "user_id": "TEXT NOT NULL",
+    "key": "TEXT NOT NULL",
+    "thread_id": "TEXT NOT NULL",
+    "run_id": "TEXT NOT NULL",
+    "fingerprint": "TEXT NOT NULL",
+    "created_at": "TEXT NOT NULL",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +41,7 @@ class TurnKey:
     @classmethod
     def of(cls, key: str, *request: object) -> TurnKey:
         """A key and the request, as JSON values, that it came with."""
-        return cls(key, hashlib.sha256(orjson.dumps(request)).hexdigest())
+        return cls(key, hashlib.sha256(json_text(request).encode()).hexdigest())
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +62,9 @@ class TurnKeys:
     async def create_table(self) -> None:
         """Make the table, if it isn't there."""
         async with self._database.transaction() as connection:
+            await own_table(connection, "turn_keys", _COLUMNS)
             await connection.execute(
-                "CREATE TABLE IF NOT EXISTS turn_keys (user_id TEXT NOT NULL, key TEXT NOT NULL,"
-                " thread_id TEXT NOT NULL, run_id TEXT NOT NULL, fingerprint TEXT NOT NULL,"
-                " created_at TEXT NOT NULL, PRIMARY KEY (user_id, key))"
+                "CREATE UNIQUE INDEX IF NOT EXISTS idx_turn_keys ON turn_keys(user_id, key)"
             )
 
     async def find(self, user_id: str, key: str) -> KeyedTurn | None:

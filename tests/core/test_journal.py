@@ -206,3 +206,19 @@ async def test_what_could_not_be_written_comes_with_the_next_entry() -> None:
         f"{number} " for number in range(30)
     )
     assert [e[4] for e in events if e[0] == "CallDelta"] == ["x" * 29]
+
+
+async def test_arguments_are_journalled_once() -> None:
+    """Each entry tells what is new of a call, not all of it again."""
+    written: list[Any] = []
+
+    async def write(place: int, entry: Any) -> None:
+        written.extend(entry["events"])
+
+    growing = TurnJournal(TurnRecord(user_message("hi")), write)
+    for number in range(1, 40):
+        growing.take(ev.CallDelta("m", "c", "ping", "x" * 1000 * number, False))
+        await asyncio.sleep(0.005)
+    await until(lambda: sum(len(e[4]) for e in written) == 39_000)
+    assert len(written) > 3
+    await growing.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import sqlite3
@@ -27,6 +28,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from agent_bench import PROJECT, Bench, read, said
 from copilot_core.database import Database, StorageError
 from copilot_core.sessions import ChatSessionsRepository, create_tables
+from copilot_core.settings import CoreSettings
 from copilot_core.storage import FILE, FOLDER, ProjectStore
 from openai_server import text
 
@@ -89,7 +91,7 @@ async def _mended(store: ProjectStore) -> None:
 @pytest.mark.parametrize("spoil", [_full, _read_only])
 async def test_a_turn_that_cannot_be_stored(bench: Bench, spoil: Any) -> None:
     """It ends with `error internal`; the session isn't busy. When there is room again it goes on,
-    with what was journalled while there was some."""
+    and nothing is lost of the turn that could not be stored."""
     bench.server.script(text("Hello"))
     await bench.ask("hello", "s1")
     before = await bench.history("s1")
@@ -109,8 +111,9 @@ async def test_a_turn_that_cannot_be_stored(bench: Bench, spoil: Any) -> None:
         assert said(await bench.ask("again", "s1")) == "Better."
     session = await bench.session("s1")
     history = await bench.history("s1")
-    assert [m["content"] for m in history] == ["hello", "Hello", "long", "again", "Better."]
-    assert session["message_count"] == 5
+    told = [m["content"] for m in history]
+    assert told == ["hello", "Hello", "long", "x" * 200_000, "again", "Better."]
+    assert session["message_count"] == 6
     assert session["stats"]["turns"] == 3
 
 
@@ -136,6 +139,88 @@ async def test_a_file_that_breaks_while_it_is_open(bench: Bench) -> None:
     assert said(await bench.ask("hi", "s2")) == "Hello"
     await agent.delete_session("s1", "ann")
     assert [s["thread_id"] for s in await agent.list_sessions("ann")] == ["s2"]
+
+
+async def test_a_turn_that_could_not_be_stored_is_stored_at_the_end(bench: Bench) -> None:
+    held = threading.Event()
+    bench.server.script(text("one two", pieces=2).until(held, after=1))
+    run = await bench.start("count", "s1")
+    agent = await bench.agent()
+    await _read_only(agent._store)
+    held.set()
+    assert (await read(run))[-1]["type"] == "error"
+    await _mended(agent._store)
+    await bench.manager.close_all()
+    bench.restart()
+    assert [m["content"] for m in await bench.history("s1")] == ["count", "one two"]
+
+
+async def test_another_program_that_writes_for_a_moment_is_waited_for(bench: Bench) -> None:
+    held = threading.Event()
+    bench.server.script(text("one two", pieces=2).until(held, after=1))
+    run = await bench.start("count", "s1")
+    other = sqlite3.connect(file_of(bench.path), isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    asyncio.get_running_loop().call_later(1.2, other.execute, "ROLLBACK")
+    held.set()
+    assert (await read(run))[-1]["type"] == "done"
+    assert len(await bench.history("s1")) == 2
+    other.close()
+
+
+async def test_a_disk_that_hangs_ends_the_turn_and_the_close(bench: Bench) -> None:
+    """GNS3/gns3-server 258276c51: the connection's thread is stuck, and everybody waited (B72)."""
+    bench.settings = CoreSettings(stop_seconds=0.3)
+    bench.restart()
+    held, stuck = threading.Event(), threading.Event()
+    bench.server.script(text("one two", pieces=2).until(held, after=1))
+    run = await bench.start("count", "s1")
+    agent = await bench.agent()
+    await bench.server.wait_for_requests(1)
+    hanging = asyncio.ensure_future(agent._store.saver.conn._execute(stuck.wait))
+    try:
+        held.set()
+        events = await read(run)
+        assert (events[-1]["type"], events[-1]["code"]) == ("error", "internal")
+        async with asyncio.timeout(3):
+            await bench.manager.remove_agent(PROJECT)
+    finally:
+        stuck.set()
+    await hanging
+    async with asyncio.timeout(5):
+        while True:  # until the file is given back
+            with contextlib.suppress(StorageError):
+                assert [m["content"] for m in await bench.history("s1")] == ["count", "one two"]
+                break
+            await asyncio.sleep(0.05)
+
+
+async def test_a_clock_that_went_back_loses_no_turn(bench: Bench) -> None:
+    """LangGraph's checkpoints are named by the clock; the newest needn't have the greatest id."""
+    bench.server.script(text("One."), text("Two."))
+    await bench.ask("one", "s1")
+    await bench.manager.close_all()
+    with sqlite3.connect(file_of(bench.path)) as file:
+        file.execute("UPDATE checkpoints SET checkpoint_id = 'f' || substr(checkpoint_id, 2)")
+    file.close()
+    bench.restart()
+    await bench.ask("two", "s1")
+    history = [m["content"] for m in await bench.history("s1")]
+    assert history == ["one", "One.", "two", "Two."]
+    assert (await bench.session("s1"))["message_count"] == 4
+
+
+async def test_a_turn_is_never_stored_twice(bench: Bench) -> None:
+    held = threading.Event()
+    bench.server.script(text("one two", pieces=2).until(held, after=1))
+    run = await bench.start("count", "s1")
+    store = (await bench.agent())._store
+    start, record = await store.journal.read(run.run_id)
+    held.set()
+    await read(run)
+    await store.store_turn(start, record, "error")
+    assert [m["content"] for m in await bench.history("s1")] == ["count", "one two"]
+    assert (await bench.session("s1"))["message_count"] == 2
 
 
 # -- what others wrote -------------------------------------------------------------------
@@ -240,3 +325,35 @@ async def test_the_title_is_in_the_checkpoint_too(bench: Bench) -> None:
     found = await agent._store.saver.aget_tuple({"configurable": {"thread_id": "s1"}})
     assert found is not None
     assert found.checkpoint["channel_values"]["conversation_title"] == "Hosts of the lab"
+
+
+async def test_a_strangers_triggers_are_dropped(bench: Bench) -> None:
+    bench.server.script(text("Hello"), text("Secret"))
+    await bench.ask("hello", "s1")
+    await bench.manager.close_all()
+    with sqlite3.connect(file_of(bench.path)) as file:
+        file.execute(
+            'CREATE TRIGGER "a ""trigger" AFTER INSERT ON turn_journal BEGIN'
+            " INSERT INTO chat_sessions (thread_id, user_id, project_id, title)"
+            f" VALUES ('m' || new.run_id, 'mallory', '{PROJECT}', new.entry); END"
+        )
+        file.execute(
+            "CREATE TRIGGER b BEFORE DELETE ON checkpoints BEGIN SELECT RAISE(IGNORE); END"
+        )
+    file.close()
+    bench.restart()
+    await bench.ask("my secret", "s1")
+    agent = await bench.agent()
+    assert await agent.list_sessions("mallory") == []
+    await agent.delete_session("s1", "ann")
+    assert await agent._store.messages("s1") == []
+
+
+async def test_a_strangers_tables_by_our_names(bench: Bench) -> None:
+    file_of(bench.path).parent.mkdir(parents=True)
+    with sqlite3.connect(file_of(bench.path)) as file:
+        file.execute("CREATE TABLE turn_journal (thread_id TEXT, something TEXT)")
+        file.execute("CREATE TABLE turn_keys (user_id TEXT)")
+    file.close()
+    bench.server.script(text("Hello"))
+    assert said(await bench.ask("hello", "s1")) == "Hello"
