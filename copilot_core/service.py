@@ -11,11 +11,11 @@ from uuid import UUID, uuid4, uuid5
 
 from copilot_core import events as ev
 from copilot_core.context import set_current_jwt_token, set_current_llm_config
-from copilot_core.database import StorageError
 from copilot_core.errors import ChatError
 from copilot_core.event_log import EventLog
 from copilot_core.graph import ConversationState, TurnContext, build_graph
 from copilot_core.journal import TurnJournal, TurnStart
+from copilot_core.kept_runs import KeptRuns
 from copilot_core.llm.openai import chat_model
 from copilot_core.messages import convert_langchain_to_openai, user_message
 from copilot_core.prompt import opening
@@ -26,7 +26,7 @@ from copilot_core.turn import TurnRecord
 from copilot_core.turn_keys import TurnKey
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Callable, Sequence
 
     from langchain_core.language_models import BaseChatModel
 
@@ -98,13 +98,8 @@ class AgentService:
         self._voices = voices
         self._settings = settings
         self._model = model
-        #: Runs that can be read, by their ids: until their logs are dropped.
-        self._runs: dict[str, Run] = {}
-        #: The newest of them in each session.
-        self._newest: dict[str, Run] = {}
+        self._runs = KeptRuns(settings.keep_log)
         self._deleting: dict[str, asyncio.Task[None]] = {}
-        #: What stores the last turn of a session whose storing has failed.
-        self._unstored: dict[str, Callable[[], Awaitable[None]]] = {}
         self._closed = False
         #: A request and its repeat start one after the other.
         self._keyed = asyncio.Lock()
@@ -139,7 +134,7 @@ class AgentService:
         session_id = turn.session_id or new_session_id(user_id, key.key)
         if known.fingerprint != key.fingerprint or known.thread_id != session_id:
             raise ChatError("invalid_request", "This Idempotency-Key was used for another request.")
-        run = self._runs.get(known.run_id)
+        run = self._runs.find(known.run_id)
         if run is None:
             raise ChatError(
                 "resync_required",
@@ -187,7 +182,7 @@ class AgentService:
             stop_seconds=self._settings.stop_seconds,
             grace_seconds=self._settings.grace,
         )
-        self._runs[run.run_id] = self._newest[session_id] = run
+        self._runs.add(run)
         run.start(
             lambda: self._begin(start, key),
             lambda: self._work(run, _overridden(llm, turn), identity, voice),
@@ -196,14 +191,13 @@ class AgentService:
         try:
             await run.begun()
         except ChatError:
-            self._forget(session_id, run.run_id)
+            self._runs.drop(run)
             raise
         return run
 
     async def _begin(self, start: TurnStart, key: TurnKey | None) -> None:
         # What an earlier turn said and could not store comes before this one.
-        await self._store_late(start.thread_id)
-        await self._store.reconcile(start.thread_id)
+        await self._store.catch_up(start.thread_id)
         await self._store.begin(start, key)
 
     async def _work(
@@ -242,46 +236,9 @@ class AgentService:
 
     async def _store_turn(self, run: Run, start: TurnStart, end: ev.TurnEnd) -> None:
         """Store what the turn amounts to, however it ended (A13, A14)."""
-        self._forget_later(run)
-        if end == ev.TurnAborted("deleted"):
-            return
-        self._unstored[run.session_id] = partial(
-            self._store.store_turn, start, run.record, _status(end)
-        )
-        await self._store_late(run.session_id)
-
-    async def _store_late(self, session_id: str) -> None:
-        """Store what a turn of the session amounts to, if that isn't done yet.
-
-        Raises StorageError; it stays to be tried again.
-        """
-        store = self._unstored.get(session_id)
-        if store is None:
-            return
-        for pause in (0.1, 0.3, 0.6, None):
-            try:
-                await store()
-            except StorageError as error:
-                if pause is None or not error.busy:
-                    raise
-                await asyncio.sleep(pause)
-            except BaseException:
-                self._unstored.pop(session_id, None)
-                raise
-            else:
-                break
-        self._unstored.pop(session_id, None)
-
-    def _forget_later(self, run: Run) -> None:
-        asyncio.get_running_loop().call_later(
-            self._settings.keep_log, self._forget, run.session_id, run.run_id
-        )
-
-    def _forget(self, session_id: str, run_id: str) -> None:
-        self._runs.pop(run_id, None)
-        newest = self._newest.get(session_id)
-        if newest is not None and newest.run_id == run_id:
-            del self._newest[session_id]
+        self._runs.end(run)
+        if end != ev.TurnAborted("deleted"):
+            await self._store.finish(start, run.record, _status(end))
 
     async def find_run(
         self, session_id: str, user_id: str, run_id: str | None = None
@@ -292,9 +249,8 @@ class AgentService:
         """
         await self._own(session_id, user_id)
         if run_id is None:
-            newest = self._newest.get(session_id)
-            return newest if newest is not None and not newest.ended else None
-        run = self._runs.get(run_id)
+            return self._runs.at_work(session_id)
+        run = self._runs.find(run_id)
         if run is None or run.session_id != session_id:
             raise ChatError(
                 "resync_required",
@@ -308,12 +264,11 @@ class AgentService:
         await self._stop(session_id, "user")
 
     def _is_busy(self, session_id: str) -> bool:
-        run = self._newest.get(session_id)
-        return session_id in self._deleting or (run is not None and not run.ended)
+        return session_id in self._deleting or self._runs.at_work(session_id) is not None
 
     async def _stop(self, session_id: str, reason: StopReason) -> None:
-        run = self._newest.get(session_id)
-        if run is not None and not run.ended:
+        run = self._runs.at_work(session_id)
+        if run is not None:
             await run.stop(reason)
 
     # -- sessions ----------------------------------------------------------------------
@@ -329,8 +284,8 @@ class AgentService:
         """
         session = await self._own(session_id, user_id)
         # Asked before the file is read: the turn may end, and be stored, in between.
-        run = self._newest.get(session_id)
-        asked = [] if run is None or run.ended else [run.record.user_message]
+        run = self._runs.at_work(session_id)
+        asked = [] if run is None else [run.record.user_message]
         stored = await self._store.messages(session_id)
         stored += [message for message in asked if all(message.id != m.id for m in stored)]
         messages = [
@@ -391,9 +346,8 @@ class AgentService:
 
     async def _delete(self, session_id: str, user_id: str) -> None:
         await self._stop(session_id, "deleted")
-        self._unstored.pop(session_id, None)
-        self._newest.pop(session_id, None)
-        self._runs = {k: run for k, run in self._runs.items() if run.session_id != session_id}
+        self._runs.drop_session(session_id)
+        self._store.give_up(session_id)
         await self._store.sessions.delete_session(session_id, user_id, self.project_id)
 
     async def delete_all_sessions(self) -> None:
@@ -415,16 +369,10 @@ class AgentService:
             await asyncio.gather(*self._deleting.values(), return_exceptions=True)
             if reason == "deleted":
                 await self._store.sessions.delete_all_sessions()
-            elif self._unstored:
-                late = asyncio.gather(
-                    *map(self._store_late, self._unstored), return_exceptions=True
-                )
-                await asyncio.wait({late}, timeout=self._settings.stop_seconds)
-                if self._unstored:
-                    log.error("turns that could not be stored: %d", len(self._unstored))
+            else:
+                await self._store.finish_all(self._settings.stop_seconds)
         finally:
             self._runs.clear()
-            self._newest.clear()
             await self._give_back()
 
     async def _give_back(self) -> None:
@@ -437,7 +385,7 @@ class AgentService:
             closing.result()
 
     async def _stop_all(self, reason: StopReason) -> None:
-        await asyncio.gather(*(self._stop(session_id, reason) for session_id in list(self._newest)))
+        await asyncio.gather(*(run.stop(reason) for run in self._runs.all_at_work()))
 
     async def _own(self, session_id: str, user_id: str) -> JsonObject:
         """The user's session. Raises ChatError ``session_not_found``, somebody else's alike."""

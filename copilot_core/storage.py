@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
@@ -19,6 +21,7 @@ from copilot_core.tracebacks import outline
 from copilot_core.turn_keys import TurnKeys, remember
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from langchain_core.messages import AnyMessage
@@ -51,6 +54,8 @@ class ProjectStore:
         self.journal = Journal(database)
         self.keys = TurnKeys(database)
         self._database = database
+        #: What stores the last turn of a session, as long as that has not been possible.
+        self._unstored: dict[str, Callable[[], Awaitable[None]]] = {}
         self._graph = build_graph(saver)
 
     @classmethod
@@ -131,6 +136,51 @@ class ProjectStore:
                     raise _StoredAlready
         except _StoredAlready:
             log.warning("a turn was to be stored twice")
+
+    async def finish(self, start: TurnStart, record: TurnRecord, status: str) -> None:
+        """``store_turn``, which is tried again when it fails: now, or before the session's next
+        turn, or at the end."""
+        self._unstored[start.thread_id] = partial(self.store_turn, start, record, status)
+        await self._store_late(start.thread_id)
+
+    async def catch_up(self, thread_id: str) -> None:
+        """Store what earlier turns of a session have said, if that is still to be done.
+
+        Raises StorageError, so that no newer turn comes before an older one.
+        """
+        await self._store_late(thread_id)
+        await self.reconcile(thread_id)
+
+    async def finish_all(self, seconds: float) -> None:
+        """Try for so long to store what could not be stored. The journal has what fails again."""
+        if not self._unstored:
+            return
+        late = asyncio.gather(*map(self._store_late, self._unstored), return_exceptions=True)
+        await asyncio.wait({late}, timeout=seconds)
+        if self._unstored:
+            log.error("turns that could not be stored: %d", len(self._unstored))
+
+    def give_up(self, thread_id: str) -> None:
+        """Store no turn of a session any more: it is being deleted."""
+        self._unstored.pop(thread_id, None)
+
+    async def _store_late(self, thread_id: str) -> None:
+        store = self._unstored.get(thread_id)
+        if store is None:
+            return
+        for pause in (0.1, 0.3, 0.6, None):
+            try:
+                await store()
+            except StorageError as error:
+                if pause is None or not error.busy:
+                    raise
+                await asyncio.sleep(pause)
+            except BaseException:
+                self._unstored.pop(thread_id, None)
+                raise
+            else:
+                break
+        self._unstored.pop(thread_id, None)
 
     async def reconcile(self, thread_id: str | None = None) -> None:
         """Store the turns, of one session or of all, that were begun and never stored.

@@ -31,7 +31,7 @@ from openai_server import call, text
 
 
 async def until_idle(agent: AgentService, session_id: str) -> None:
-    for run in [run for run in agent._runs.values() if run.session_id == session_id]:
+    for run in [run for run in agent._runs._runs.values() if run.session_id == session_id]:
         await run.wait()
 
 
