@@ -65,10 +65,10 @@ async def stream_answer(
         if not reading.ended:
             end = model_failure(error, streaming=reading.begun)
             raise ModelFailure(ENDLESS if limit.expired() else end) from error
-    if not reading.begun:
-        raise ModelFailure(NO_ANSWER)
     for event in reading.finish():
         emit(event)
+    if reading.empty:
+        raise ModelFailure(NO_ANSWER)
     call_ids.update(call.id for call in reading.finished)
     answer = assistant_message(
         reading.message_id,
@@ -118,6 +118,12 @@ class AnswerRead:
         self._calls = ToolCallStreamAccumulator(taken)
         self._size = 0
         self._chunks = 0
+
+    @property
+    def empty(self) -> bool:
+        """Nothing was said at all, by the end: neither of an answer nor of what it cost."""
+        known = (self._texts, self.finished, self.finish_reason, self.input_tokens)
+        return not any(known)
 
     @property
     def text(self) -> str:

@@ -15,17 +15,15 @@ if TYPE_CHECKING:
     from copilot_core.ports import JsonObject
 
 
-def openai_chunk(told: Any) -> JsonObject | None:
-    """``told``, an event's JSON, as a chunk; None if it says nothing of an answer.
+def openai_chunk(told: Any) -> JsonObject:
+    """``told``, an event's JSON, as a chunk, without what a field can't hold.
 
-    What a field can't hold is left out. Raises ValueError for what isn't an object.
+    Raises ValueError for what isn't an object.
     """
     if not isinstance(told, dict):
         raise ValueError(f"A chunk must be an object, not {type(told).__name__}.")
     choice = _first(told.get("choices"))
     usage = _usage(told.get("usage")) or _usage((choice or {}).get("usage"))
-    if choice is None and usage is None and not isinstance(told.get("choices"), list):
-        return None
     return {
         "object": "chat.completion.chunk",
         "choices": [] if choice is None else [_choice(choice)],

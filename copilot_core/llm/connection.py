@@ -7,6 +7,7 @@ bounded: that client collects a line that never ends, and the body of an error, 
 from __future__ import annotations
 
 import json
+import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,8 @@ async def _read_carefully(response: Response) -> None:
         response.stream = _Cut(inner, 0)
     elif response.is_success:
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        response.stream = _Answer(inner, whole=kind == "application/json")
+        silence = response.request.extensions["timeout"]["read"]
+        response.stream = _Answer(inner, silence, whole=kind == "application/json")
     else:
         response.stream = _Cut(inner, MAX_ERROR)
 
@@ -74,13 +76,15 @@ class _Cut(AsyncByteStream):
 
 
 class _Answer(AsyncByteStream):
-    """The events of an answer as OpenAI's chunks. Raises ModelFailure.
+    """The events of an answer as OpenAI's chunks. Raises ModelFailure, and TimeoutError.
 
-    ``whole``: the body is one JSON document, of a server that doesn't stream.
+    ``silence``: seconds without an event, though bytes may come. ``whole``: the body is one JSON
+    document, of a server that doesn't stream.
     """
 
-    def __init__(self, inner: AsyncByteStream, *, whole: bool) -> None:
+    def __init__(self, inner: AsyncByteStream, silence: float, *, whole: bool) -> None:
         self._inner = inner
+        self._silence = silence
         self._whole = whole
         self._decoder = sse.Decoder(MAX_EVENT)
         self._left = MAX_BODY
@@ -88,14 +92,18 @@ class _Answer(AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         if self._whole:
-            yield _chunk(await self._document()) + _DONE
+            yield _chunk(await self._document())
             return
+        heard = time.monotonic()
         async for piece in self._inner:
             self._left -= len(piece)
             if self._left < 0:
                 raise ModelFailure(ENDLESS)
             for chunk in self._chunks(piece):
                 yield chunk
+                heard = time.monotonic()
+            if time.monotonic() - heard > self._silence:
+                raise TimeoutError
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -131,7 +139,7 @@ class _Answer(AsyncByteStream):
 
 
 def _chunk(data: str, *, error: bool = False) -> bytes:
-    """An event's data as an event of OpenAI's; nothing if it says nothing of an answer."""
+    """An event's data as an event of OpenAI's."""
     try:
         told: Any = json.loads(data)
         if error or _is_error(told):
@@ -139,7 +147,7 @@ def _chunk(data: str, *, error: bool = False) -> bytes:
         chunk = openai_chunk(told)
     except (ValueError, RecursionError) as wrong:
         raise ModelFailure(NO_ANSWER) from wrong
-    return b"" if chunk is None else sse.encode(json.dumps(chunk).encode())
+    return sse.encode(json.dumps(chunk).encode())
 
 
 def _is_error(told: Any) -> bool:

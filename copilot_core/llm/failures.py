@@ -175,10 +175,11 @@ def _end(error: Exception, streaming: bool) -> TurnFailed:
     for kind, end in _CLASSES:
         if isinstance(error, kind):
             return end
-    if (status := _known(getattr(error, "status_code", None))) is not None:
-        return status
+    status = getattr(error, "status_code", None)
+    if (known := _known(status)) is not None:
+        return known
     # Whatever else a model's client raises, it raises about what it was answered.
-    return _UNREACHABLE if transport else NO_ANSWER
+    return _UNREACHABLE if transport and status is None else NO_ANSWER
 
 
 def _known(name: Any) -> TurnFailed | None:

@@ -39,7 +39,9 @@ def chat_model(config: LlmConfig) -> BaseChatModel:
         temperature=config.temperature,
         max_completion_tokens=config.max_tokens,
         timeout=timeout,
-        stream_chunk_timeout=config.silence_timeout,
+        # LangChain waits with asyncio.wait_for, which in Python 3.11 loses a cancellation that
+        # comes together with a chunk: no limit would hold. Silence is known in `connection`.
+        stream_chunk_timeout=None,
         stream_usage=True,
         max_retries=0,
         use_responses_api=False,

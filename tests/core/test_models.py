@@ -181,6 +181,7 @@ async def test_an_answer_that_never_ends(
     lab: Lab, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("copilot_core.llm.answer.MAX_ANSWER", 2000)
+    monkeypatch.setattr("copilot_core.llm.answer.MAX_CHUNKS", 500)
     piece = {"name": None, "args": "x" * 50, "id": None, "index": 0}
     first = {**piece, "name": "get_gns3_templates", "id": "c1"}
 

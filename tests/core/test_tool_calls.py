@@ -181,6 +181,37 @@ B = '{"n":2}'
         ),
         pytest.param(
             [
+                {"index": 0, "id": "a", "name": "x", "args": part}
+                for part in ("", "{", '{"n', '{"n":', A, A)
+            ],
+            [("a", "x", A)],
+            id="each piece from the beginning",
+        ),
+        pytest.param(
+            [{"index": 0, "id": "a", "name": "x", "args": '{"n":'}, {"index": 0, "args": A}],
+            [("a", "x", A)],
+            id="from the beginning, where it could go on with itself",
+        ),
+        pytest.param(
+            [
+                {"index": 0, "id": "a", "name": "x", "args": '{"n":'},
+                {"index": 0, "args": '{"n":1'},
+                {"index": 0, "args": "}}"},
+            ],
+            [("a", "x", '{"n":{"n":1}}')],
+            id="going on with itself",
+        ),
+        pytest.param(
+            [
+                {"index": 0, "id": "i" * 5000, "name": "x", "args": '{"n"'},
+                {"index": 1, "id": "i" * 4096, "name": "x", "args": B},
+                {"index": 0, "id": "i" * 5000, "args": ":1}"},
+            ],
+            [(None, "x", A), ("i" * 4096, "x", B)],
+            id="an id that is too long",
+        ),
+        pytest.param(
+            [
                 {"index": 0},
                 {"index": 1, "id": "a", "name": "x"},
                 {"index": 2, "name": "", "id": ""},
@@ -242,6 +273,16 @@ def test_a_call_that_names_no_tool_is_shown_at_the_end_only():
     growth, [call] = pieces({"index": 0, "id": "a"}, {"index": 0, "args": "{}"})
     assert growth == [CallGrowth("a", "", "{}")]
     assert call == FinishedCall("a", "", "{}", None, "The call names no tool.")
+
+
+def test_a_name_that_is_too_long_is_cut_and_names_no_tool():
+    long = "x" * 100_000
+    growth, [call] = pieces(
+        {"index": 0, "id": "a", "name": long, "args": A}, {"index": 0, "name": long, "args": A}
+    )
+    check_growth(growth, [call])
+    assert (call.name, call.valid) == ("x" * 64, False)
+    assert "64 characters" in call.error
 
 
 def test_a_message_sent_whole():
@@ -352,6 +393,16 @@ def streams(draw):
         queues.append(queue)
     order = draw(st.permutations([at for at, queue in enumerate(queues) for _ in queue]))
     return calls, [queues[at].pop(0) for at in order]
+
+
+@settings(deadline=None)
+@given(json_objects, st.data(), st.booleans())
+def test_arguments_that_come_from_their_beginning_each_time(arguments, data, again):
+    ends = data.draw(st.lists(st.integers(1, len(arguments)), unique=True, max_size=6))
+    parts = [arguments[:end] for end in sorted({*ends, len(arguments)})] + [arguments] * again
+    growth, [call] = pieces(*({"index": 0, "name": "x", "args": part} for part in parts))
+    check_growth(growth, [call])
+    assert call.args == json.loads(arguments)
 
 
 @settings(deadline=None)

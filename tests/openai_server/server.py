@@ -17,6 +17,7 @@ from openai_server.turns import (
     Chunk,
     Delta,
     Failure,
+    Forever,
     Json,
     Pause,
     Raw,
@@ -62,7 +63,7 @@ class Request:
         return await asyncio.to_thread(self.disconnected.wait, seconds)
 
 
-Reply = Turn | Failure
+Reply = Turn | Failure | Break
 Scripted = Reply | Callable[[Request], Reply]
 
 
@@ -210,6 +211,9 @@ class OpenAIServer:
         turn = self._next(request)
         if isinstance(turn, Failure):
             await _send(writer, turn.status, turn.body, turn.headers)
+        elif isinstance(turn, Break):
+            await _break(turn.kind, writer)
+            return
         elif request.stream:
             await _stream(request, turn, writer)
         else:
@@ -297,10 +301,13 @@ async def _stream(request: Request, turn: Turn, writer: asyncio.StreamWriter) ->
         if isinstance(step, Break):
             await _break(step.kind, writer)
             return
-        data = step.body if isinstance(step, Raw) else _event(step.body)
-        writer.write(b"%x\r\n%b\r\n" % (len(data), data))
-        await writer.drain()
-        request.sent += 1
+        data = step.body if isinstance(step, Raw | Forever) else _event(step.body)
+        while True:
+            writer.write(b"%x\r\n%b\r\n" % (len(data), data))
+            await writer.drain()
+            request.sent += 1
+            if not isinstance(step, Forever):
+                break
     writer.write(b"0\r\n\r\n")
     await writer.drain()
 

@@ -38,6 +38,13 @@ class Raw:
 
 
 @dataclass(frozen=True)
+class Forever:
+    """Bytes of the body, sent again and again until the client leaves."""
+
+    body: bytes
+
+
+@dataclass(frozen=True)
 class Pause:
     seconds: float
 
@@ -52,7 +59,7 @@ class Until:
 @dataclass(frozen=True)
 class Break:
     """hang: silent until the client leaves; cut: the connection is closed in the middle of the
-    body; reset: likewise, by a TCP reset."""
+    body; reset: likewise, by a TCP reset. In place of an answer: before its first byte."""
 
     kind: Literal["hang", "cut", "reset"]
 
@@ -61,7 +68,7 @@ HANG = Break("hang")
 CUT = Break("cut")
 RESET = Break("reset")
 
-Step = Delta | Chunk | Raw | Pause | Until | Break
+Step = Delta | Chunk | Raw | Forever | Pause | Until | Break
 
 
 @dataclass(frozen=True)
