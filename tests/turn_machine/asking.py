@@ -53,7 +53,15 @@ class Asking(Machine):
         """In a session of his choice, or of the server's."""
         await self.ask("bob", session_id, **asked)
 
-    async def ask(
+    async def ask(self, user: str, session_id: str | None, **asked: Any) -> None:
+        turn = await self.turn(user, session_id, **asked)
+        if turn is not None:
+            await self.post(turn)
+            await self.began(turn)
+            await self.went_on(turn)
+            self.happened("turns" if turn.streamed else "turns at once")
+
+    async def turn(
         self,
         user: str,
         session_id: str | None,
@@ -64,28 +72,26 @@ class Asking(Machine):
         streamed: bool,
         keyed: bool,
         temperature: float | None,
-    ) -> None:
+    ) -> Turn | None:
+        """What is to be asked; None where it isn't, or is refused."""
         session = self.sessions.get(session_id or "")
         if session is None and len(self.sessions) == MOST_SESSIONS:
-            return
+            return None
         if session is not None and session.running is not None:
             await self.is_busy(session, text, streamed)
-            return
+            return None
         self.count += 1
         tag = f"q{self.count}"
         body = {"message": f"{tag} {text}", "session_id": session_id, "stream": streamed}
         body |= {} if temperature is None else {"temperature": temperature}
         session = session or Session(session_id or "", user)
-        turn = Turn(tag, session, body, f"key-{tag}" if keyed else None, session.title is None)
         self.world.book.script(tag, session, script, title)
-        await self.post(turn)
-        await self.began(turn)
-        self.happened("turns" if streamed else "turns at once")
+        return Turn(tag, session, body, f"key-{tag}" if keyed else None, session.title is None)
 
     async def post(self, turn: Turn) -> None:
         headers = {"idempotency_key": turn.key} if turn.key else {}
         asking = self.world.stream("POST", "/stream", turn.session.user, turn.body, **headers)
-        if turn.body["stream"]:
+        if turn.streamed:
             response = await asking
             assert response.status_code == 200, await response.aread()
             turn.readings.append(Reading(Reader(response)))
@@ -93,7 +99,7 @@ class Asking(Machine):
             turn.posted = asyncio.create_task(_whole(asking))
 
     async def began(self, turn: Turn) -> None:
-        """Until the turn waits or has ended."""
+        """Until the turn is known to run, or to have ended already."""
         session = turn.session
         service = await self.world.service()
         while turn.run is None:
@@ -106,7 +112,6 @@ class Asking(Machine):
         self.sessions[session.id] = session
         session.running = turn
         turn.run_id = turn.run.run_id if turn.run else ""
-        await self.went_on(turn)
 
     async def new_id(self, user: str) -> str:
         listed = (await self.world.ask("GET", "/sessions", user)).json()

@@ -1,6 +1,5 @@
 """Whether a turn, a session and the whole served API are what they should be."""
 
-import asyncio
 from collections import Counter
 from itertools import pairwise
 
@@ -14,7 +13,7 @@ from turn_machine.answers import RETRY_AFTER, Answer, Failed, Json, MeantCall
 from turn_machine.book import Asked
 from turn_machine.expected import Figures, Session, Turn, figures_of, natural_end
 from turn_machine.tools import LONG, hangs, status_of
-from turn_machine.world import World
+from turn_machine.world import World, until
 
 # -- a turn that has ended -----------------------------------------------------------------
 
@@ -64,10 +63,8 @@ async def read_to_the_end(world: World, turn: Turn) -> None:
 
 async def requests_are_over(asked: list[Asked]) -> None:
     """Nothing is asked of the model any more: it has said all, or the connection is closed."""
-    async with asyncio.timeout(5):
-        for each in asked:
-            while not (each.request.answered.is_set() or each.request.disconnected.is_set()):
-                await asyncio.sleep(0.001)
+    requests = [each.request for each in asked]
+    await until(lambda: all(r.answered.is_set() or r.disconnected.is_set() for r in requests))
 
 
 def check_stream(turn: Turn) -> None:
@@ -342,10 +339,10 @@ def check_secrets(world: World) -> None:
 async def check_tasks(world: World, sessions: list[Session]) -> None:
     """No task is left of a turn that has ended."""
     running = sum(session.running is not None for session in sessions)
-    async with asyncio.timeout(5):
-        while True:
-            names = [task.get_name() for task in world.turn_tasks()]
-            turns = [name for name in names if name.startswith(("turn ", "run "))]
-            if len(turns) == 2 * running and (running or not names):
-                return
-            await asyncio.sleep(0.005)
+
+    def left() -> bool:
+        names = [task.get_name() for task in world.turn_tasks()]
+        turns = [name for name in names if name.startswith(("turn ", "run "))]
+        return len(turns) == 2 * running and (running > 0 or not names)
+
+    await until(left)

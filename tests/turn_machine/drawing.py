@@ -171,7 +171,7 @@ def calling(draw: st.DrawFn) -> tuple[list[Json], list[MeantCall]]:
             pieces = draw(streamed_call(call, place, call_id))
         streamed.append(pieces)
     if form == "one_delta":
-        return [{"tool_calls": sum(streamed, [])}], meant
+        return [{"tool_calls": [piece for pieces in streamed for piece in pieces]}], meant
     if form == "mixed":
         turns = [list(pieces) for pieces in streamed]
         mixed = [turn.pop(0) for turn in turns]

@@ -114,6 +114,10 @@ class Turn:
         return sum(reading.reader is not None for reading in self.readings) + waiting
 
     @property
+    def streamed(self) -> bool:
+        return bool(self.body["stream"])
+
+    @property
     def message(self) -> str:
         return without_surrogates(self.body["message"])
 

@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, closing, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -229,41 +229,32 @@ class World:
 
     async def settle(self, turn: Turn) -> bool:
         """Until the turn has ended, or waits and has told all that there is. Whether it ended."""
-        async with asyncio.timeout(20):
-            while turn.run is not None and not turn.run.ended:
-                if self.holds(turn):
-                    last = turn.run.last
-                    for _ in range(4):
-                        await asyncio.sleep(0.001)
-                    if self.holds(turn) and turn.run.last == last:
-                        turn.held_at = self.loop.time()
-                        return False
+        run = turn.run
+        while run is not None:
+            await until(lambda: run.ended or self.holds(turn))
+            last = run.last
+            for _ in range(4):
                 await asyncio.sleep(0.001)
+            if run.ended:
+                break
+            if self.holds(turn) and run.last == last:
+                turn.held_at = self.loop.time()
+                return False
         return True
 
     async def ends(self, turn: Turn) -> None:
-        """Until the turn has ended."""
-        async with asyncio.timeout(20):
-            while turn.run is not None and not turn.run.ended:
-                await asyncio.sleep(0.001)
+        await until(lambda: turn.run is None or turn.run.ended)
 
     async def tools_end(self, turn: Turn) -> None:
-        """Until no tool of the turn waits."""
-        async with asyncio.timeout(20):
-            while self.tools.holds(turn.session.id):
-                await asyncio.sleep(0.001)
+        await until(lambda: not self.tools.holds(turn.session.id))
 
     async def journalled(self) -> None:
         """Until nothing is being journalled."""
-        while any(task.get_name() == "turn journal" for task in asyncio.all_tasks()):
-            await asyncio.sleep(0.001)
+        await until(lambda: all(task.get_name() != "turn journal" for task in asyncio.all_tasks()))
 
     async def readers_are(self, turn: Turn, count: int) -> None:
-        """Until the server knows who reads a turn."""
-        async with asyncio.timeout(20):
-            # Only the log itself knows; nobody is told over HTTP.
-            while turn.run is not None and turn.run._log.readers != count:
-                await asyncio.sleep(0.001)
+        """Until the server knows who reads a turn; only its log does, nobody is told over HTTP."""
+        await until(lambda: turn.run is None or turn.run._log.readers == count)
 
     def turn_tasks(self) -> list[asyncio.Task[Any]]:
         """The tasks of turns: their run, their work, their tools, their journal."""
@@ -291,6 +282,13 @@ class World:
             for table in tables
             if any(c[1] == "thread_id" for c in self.rows(f"PRAGMA table_info({table})"))
         }
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """For what the server does, or another thread."""
+    async with asyncio.timeout(20):
+        while not holds():  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.001)
 
 
 def _resources() -> tuple[int, int]:
