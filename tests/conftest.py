@@ -4,6 +4,8 @@ import pytest
 
 from openai_server import OpenAIServer
 
+pytest_plugins = ["leftovers"]
+
 
 @pytest.fixture
 def openai_server() -> Iterator[OpenAIServer]:

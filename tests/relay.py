@@ -16,6 +16,8 @@ class Relay:
         self._netloc = f"127.0.0.1:{self._listening.getsockname()[1]}"
         self._target: SplitResult | None = None
         self._open: set[socket.socket] = set()
+        self._threads = [threading.Thread(target=self._accept, daemon=True)]
+        self._ended = False
         #: The heads of the requests that came.
         self.requests: list[str] = []
         #: Whether what the server says is passed on.
@@ -32,12 +34,17 @@ class Relay:
         self._cut()
 
     def __enter__(self) -> Relay:
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._threads[0].start()
         return self
 
     def __exit__(self, *exc: object) -> None:
+        self._ended = True
+        socket.create_connection(self._listening.getsockname()).close()  # for who waits for one
+        self._threads[0].join()
         self._listening.close()
         self._cut()
+        for thread in self._threads:
+            thread.join()
 
     def _cut(self) -> None:
         for end in list(self._open):
@@ -46,9 +53,9 @@ class Relay:
 
     def _accept(self) -> None:
         while True:
-            try:
-                near, _ = self._listening.accept()
-            except OSError:
+            near, _ = self._listening.accept()
+            if self._ended:
+                near.close()
                 return
             target = self._target
             if target is None:
@@ -57,7 +64,9 @@ class Relay:
             far = socket.create_connection((target.hostname, target.port))
             self._open |= {near, far}
             for ends in ((near, far, True), (far, near, False)):
-                threading.Thread(target=self._pump, args=ends, daemon=True).start()
+                thread = threading.Thread(target=self._pump, args=ends, daemon=True)
+                self._threads.append(thread)
+                thread.start()
 
     def _pump(self, source: socket.socket, sink: socket.socket, asks: bool) -> None:
         with suppress(OSError):
