@@ -26,6 +26,7 @@ from openai_server.turns import (
     Until,
     Usage,
     error,
+    event,
 )
 
 REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found"}
@@ -301,7 +302,7 @@ async def _stream(request: Request, turn: Turn, writer: asyncio.StreamWriter) ->
         if isinstance(step, Break):
             await _break(step.kind, writer)
             return
-        data = step.body if isinstance(step, Raw | Forever) else _event(step.body)
+        data = step.body if isinstance(step, Raw | Forever) else event(step.body)
         while True:
             writer.write(b"%x\r\n%b\r\n" % (len(data), data))
             await writer.drain()
@@ -310,10 +311,6 @@ async def _stream(request: Request, turn: Turn, writer: asyncio.StreamWriter) ->
                 break
     writer.write(b"0\r\n\r\n")
     await writer.drain()
-
-
-def _event(body: Json) -> bytes:
-    return b"data: " + json.dumps(body).encode() + b"\n\n"
 
 
 async def _steps(request: Request, turn: Turn) -> AsyncIterator[Step]:

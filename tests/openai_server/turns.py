@@ -237,6 +237,25 @@ def raw(steps: Iterable[Step | Json | bytes], **kind: Any) -> Turn:
     return Turn(tuple(made), **{"finish": None, "usage": Usage(told="absent"), **kind})
 
 
+def chunk(delta: Any = None, finish: Any = None, **more: Any) -> Json:
+    """A chunk for `raw`, whatever may stand in it; `more` are further fields (usage)."""
+    return {"choices": [{"index": 0, "delta": delta or {}, "finish_reason": finish}], **more}
+
+
+def piece(arguments: Any = None, **more: Any) -> Json:
+    """A chunk for `raw` with a piece of a call, of index 0. A field that is `...` is left out."""
+    function = {"arguments": arguments}
+    if "name" in more:
+        function["name"] = more.pop("name")
+    made = {"index": 0, "function": function, **more}
+    return chunk({"tool_calls": [{key: value for key, value in made.items() if value is not ...}]})
+
+
+def event(body: Json) -> bytes:
+    """The bytes of a chunk."""
+    return b"data: " + json.dumps(body).encode() + b"\n\n"
+
+
 def error(
     status: int,
     message: str = "The server had an error while processing your request.",
