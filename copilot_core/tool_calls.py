@@ -48,6 +48,9 @@ MAX_ID = 4096
 #: Characters of a tool's name, as providers have it.
 MAX_NAME = 64
 
+#: Levels of objects and arrays in a call's arguments.
+MAX_DEPTH = 100
+
 CUT_ARGUMENTS = "The arguments were cut off before their end. Make the call again, shorter."
 
 _LONG_NAME = f"A tool's name has at most {MAX_NAME} characters."
@@ -106,6 +109,8 @@ def finished_call(
         error = "The call names no tool."
     elif args is None:
         error = error or "The arguments are not a JSON object. Make the call again with one."
+    elif _too_deep(args):
+        error = f"The arguments are nested deeper than {MAX_DEPTH} levels."
     return FinishedCall(call_id, name, arguments, None if error else args, error)
 
 
@@ -300,6 +305,21 @@ def _json_object(text: str) -> JsonObject | None:
     except orjson.JSONDecodeError:
         return None
     return value if isinstance(value, dict) else None
+
+
+def _too_deep(value: Any) -> bool:
+    """Whether a value is nested deeper than what stores and reads it can follow."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            part
+            for container in level
+            for part in (container.values() if isinstance(container, dict) else container)
+            if isinstance(part, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _may_go_on_with_object(text: str) -> bool:

@@ -133,6 +133,17 @@ async def test_cut_arguments_are_never_executed(bench: Bench) -> None:
     assert len(bench.server.requests) == 3
 
 
+async def test_arguments_that_are_nested_too_deep(bench: Bench) -> None:
+    """What couldn't be stored, or sent to the model again, is an invalid call."""
+    deep = '{"a":' + "[" * 900 + "]" * 900 + "}"
+    bench.server.script(call("get_gns3_templates", deep), text("Too deep."))
+    events = await bench.ask("look", "s1")
+    assert kinds(events) == ["tool_call", "tool_start", "tool_end", "content", "done"]
+    assert "complete" not in str(events[0])
+    assert "deeper" in next(e for e in events if e["type"] == "tool_end")["tool_output"]
+    assert len(await bench.history("s1")) == 4
+
+
 async def test_an_unknown_tool(bench: Bench) -> None:
     bench.server.script(call("reboot_world", {"now": True}), text("I can't."))
     events = await bench.ask("reboot", "s1")

@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.messages.tool import tool_call_chunk
 
-from copilot_core.tool_calls import CallGrowth, FinishedCall, ToolCallStreamAccumulator
+from copilot_core.tool_calls import (
+    CallGrowth,
+    FinishedCall,
+    ToolCallStreamAccumulator,
+    finished_call,
+)
 
 
 def chunk(*pieces: dict) -> AIMessageChunk:
@@ -424,3 +429,9 @@ def test_any_interleaving_gives_back_the_calls(stream, per_chunk):
         except ValueError:
             valid = False
         assert call.valid == valid
+
+
+@pytest.mark.parametrize(("levels", "valid"), [(99, True), (100, False), (5000, False)])
+def test_arguments_that_are_nested_too_deep_are_invalid(levels: int, valid: bool) -> None:
+    call = finished_call("c", "ping", '{"a":' + "[" * levels + "]" * levels + "}")
+    assert call.valid is valid
