@@ -9,13 +9,15 @@ project is open, in a folder of its name. What it logs is in `{folder}/log`.
 """
 
 import asyncio
+import ctypes
 import logging
 import multiprocessing
 import os
-import resource
 import signal
 import sqlite3
 import subprocess
+import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -61,10 +63,10 @@ class Settings:
     folder: Path
     base_url: str
     api_key: str
-    #: Bytes that a file may have; more can't be written.
-    file_limit: int | None = None
     #: Whose rights it has, where it isn't the test's own user.
     uid: int | None = None
+    #: A folder that gets a disk of its own, of two megabytes, where that may be done.
+    disk: str | None = None
     #: Before which SQL statement it kills itself, counted from 1; it notes each in `statements`.
     dies_at: int | None = None
 
@@ -141,8 +143,8 @@ def _serve(settings: Settings, ready: Connection) -> None:
     logging.basicConfig(level=logging.WARNING)
     if settings.dies_at is not None:
         _count_statements(settings.folder / "statements", settings.dies_at)
-    if settings.file_limit is not None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (settings.file_limit, resource.RLIM_INFINITY))
+    if settings.disk is not None:
+        _mount(settings.folder / settings.disk)
     if settings.uid is not None:
         os.setuid(settings.uid)
     asyncio.run(_main(settings, ready))
@@ -156,6 +158,17 @@ async def _main(settings: Settings, ready: Connection) -> None:
         ready.send(url)
         await ended.wait()
         await agents.close_all()
+
+
+def _mount(disk: Path) -> None:
+    """Seen by this process alone, and gone with it."""
+    disk.mkdir()
+    new_mounts = 0x20000  # CLONE_NEWNS
+    if sys.platform == "linux" and ctypes.CDLL(None).unshare(new_mounts) == 0:
+        own = ("mount", "--make-rprivate", "/")
+        small = ("mount", "-t", "tmpfs", "-o", "size=2m", "none", str(disk))
+        if subprocess.run(own, check=False).returncode == 0:
+            subprocess.run(small, check=False)
 
 
 def _count_statements(notes: Path, last: int) -> None:
@@ -191,11 +204,21 @@ async def _leave_a_process(arguments: Any, context: ToolContext) -> Any:
     return {"error": str(left.pid)}
 
 
+async def _leave_a_fork(arguments: Any, context: ToolContext) -> Any:
+    """Likewise, without another program in it."""
+    left = os.fork()
+    if left == 0:
+        time.sleep(60)  # noqa: ASYNC251 - in a process of its own
+        os._exit(0)
+    return {"error": str(left)}
+
+
 TOOLS = [
     Tool(name, run, frozenset({LAB_AUTOMATION}))
     for name, run in (
         ("get_gns3_templates", partial(_wait, 0.15, {"templates": []})),
         ("start_gns3_node", partial(_wait, 0.5, {"error": "There is no such node."})),
         ("gns3_topology_reader", _leave_a_process),
+        ("stop_gns3_node", _leave_a_fork),
     )
 ]

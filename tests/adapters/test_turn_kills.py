@@ -241,7 +241,7 @@ async def test_twenty_points_of_a_turn(tmp_path: Path, scripted: OpenAIServer) -
         await check(server, tmp_path / "unharmed", unharmed)
     assert unharmed.phase == "done"
     phases = set[str]()
-    few = asyncio.Semaphore(7)
+    few = asyncio.Semaphore(10)
 
     async def one(number: int, after: int, delay: float) -> None:
         folder = tmp_path / str(number)
@@ -305,7 +305,7 @@ async def test_between_any_two_statements_of_a_turn(
 
     assert await one(10_000) == "hello Hello"
     count = len(statements(tmp_path / "10000"))
-    found = await asyncio.gather(*map(one, range(count, 0, -3)))
+    found = await asyncio.gather(*map(one, range(count, 0, -4)))
     # Nothing, or the question: never less after a later kill.
     assert sorted(found, reverse=True) == found
     assert set(found) == {"", "hello"}
@@ -338,8 +338,8 @@ async def test_while_an_unfinished_turn_is_stored(tmp_path: Path, scripted: Open
     assert once[-1]["metadata"]["status"] == "aborted"
     count = len(statements(tmp_path / "10000"))
     for again in await asyncio.gather(
-        *(one(number) for number in range(count, 0, -4)),
-        *(one(number, number - 1) for number in range(count, 1, -7)),
+        *(one(number) for number in range(count, 0, -5)),
+        *(one(number, number - 1) for number in range(count, 1, -9)),
     ):
         assert timeless(again) == timeless(once)
 
