@@ -79,6 +79,13 @@ class Answer:
         return self.end in ("whole", "no_done", "cut_late")
 
     @property
+    def codes(self) -> set[str]:
+        """How a turn may end that breaks with it."""
+        if self.end == "cut" and not self.broken_after:
+            return CODES["reset"]
+        return CODES.get(self.end, set())
+
+    @property
     def text(self) -> str:
         return without_surrogates("".join(map(_text, self.deltas)))
 
@@ -170,6 +177,10 @@ class Failed:
 
     kind: Literal["401", "403", "404", "429", "500", "503", "too_long", "page"]
 
+    @property
+    def codes(self) -> set[str]:
+        return CODES[self.kind]
+
     def sent(self) -> Turn | Failure:
         match self.kind:
             case "429":
@@ -197,7 +208,7 @@ CODES = {
     "too_long": {"context_window_exceeded"},
     "page": {"llm_unavailable"},
     "cut": {"upstream_disconnected"},
-    # A reset takes what hasn't been read along.
+    # Of what was sent before, a reset takes along what hasn't been read.
     "reset": {"upstream_disconnected", "llm_unavailable"},
     "silent": {"llm_unavailable"},
     "error": {"llm_unavailable"},

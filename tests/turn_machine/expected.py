@@ -184,7 +184,7 @@ def natural_end(asked: Asked, window: int | None) -> set[str]:
         return {"done"}
     if any(gate.holds for gate in asked.gates):
         return CODES["silent"]
-    return CODES.get(answer.end if isinstance(answer, Answer) else answer.kind, set())
+    return answer.codes
 
 
 def figures_of(

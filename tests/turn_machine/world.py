@@ -7,8 +7,8 @@ import shutil
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, closing, suppress
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AbstractAsyncContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -267,21 +267,16 @@ class World:
 
     # -- the file -----------------------------------------------------------------------
 
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """What another program finds in the project's file."""
+    @contextmanager
+    def file(self) -> Iterator[Callable[[str], list[Any]]]:
+        """What another program finds in the project's file: rows, of one column their values."""
         with closing(sqlite3.connect(f"file:{self.folder / FILE}?mode=ro", uri=True)) as file:
-            return file.execute(sql).fetchall()
 
-    def threads(self) -> dict[str, set[str]]:
-        """The sessions of which there is something, by table."""
-        tables = [
-            name for (name,) in self.rows("SELECT name FROM sqlite_master WHERE type='table'")
-        ]
-        return {
-            table: {thread for (thread,) in self.rows(f"SELECT DISTINCT thread_id FROM {table}")}
-            for table in tables
-            if any(c[1] == "thread_id" for c in self.rows(f"PRAGMA table_info({table})"))
-        }
+            def found(sql: str) -> list[Any]:
+                rows = file.execute(sql).fetchall()
+                return [row[0] for row in rows] if rows and len(rows[0]) == 1 else rows
+
+            yield found
 
 
 async def until(holds: Callable[[], bool]) -> None:
