@@ -234,13 +234,12 @@ async def test_b72_ops_closing_a_project_is_bounded(
 ) -> None:
     """GNS3/gns3-server 258276c51: running streams are ended first, whatever the file does."""
     really = ProjectStore.close
-    released = asyncio.Event()
+    released, closed = asyncio.Event(), asyncio.Event()
 
     async def hangs(store: ProjectStore) -> None:
-        try:
-            await released.wait()
-        finally:
-            await really(store)
+        await released.wait()
+        await really(store)
+        closed.set()
 
     async with edge(core=CoreSettings(stop_seconds=0.5)) as chat:
         chat.model.script(text("one two").hang(after=1))
@@ -252,5 +251,7 @@ async def test_b72_ops_closing_a_project_is_bounded(
             assert not closing.done()
             async with asyncio.timeout(5):
                 await closing
+        monkeypatch.undo()
         released.set()
+        await closed.wait()
         assert await chat.shown() == ["user: hi", "assistant: one  (interrupted)"]

@@ -596,25 +596,6 @@ async def test_a_store_that_cannot_be_given_back_does_not_keep_the_others(
         await other.list_sessions("ann")
 
 
-async def test_a_close_is_bounded(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """GNS3/gns3-server 258276c51: closing could block for ever on the file's connection (B72)."""
-    bench.settings = CoreSettings(stop_seconds=0.2)
-    bench.restart()
-    bench.server.script(text("Hello"))
-    await bench.ask("hello", "s1")
-    really = ProjectStore.close
-
-    async def hang(store: ProjectStore) -> None:
-        try:
-            await asyncio.sleep(60)
-        finally:
-            await really(store)
-
-    monkeypatch.setattr(ProjectStore, "close", hang)
-    async with asyncio.timeout(3):
-        await bench.manager.remove_agent(PROJECT)
-
-
 async def test_no_turn_slips_in_while_a_project_is_deleted(bench: Bench) -> None:
     held = threading.Event()
     bench.server.script(text("one two", pieces=2).until(held, after=1))
