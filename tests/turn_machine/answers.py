@@ -103,21 +103,21 @@ class Answer:
         """The answer for the scripted server; the gates it has are added to `gates`."""
         chunks = self._chunks()
         steps: list[Any] = []
-        # Without the byte order, what is waited for and what breaks comes between two events.
+        # What happens between two chunks, by how many come before.
         marks: dict[int, list[Any]] = {}
         if self.hold is not None:
             gates.append(Gate())
-            marks.setdefault(min(self.hold, len(chunks)), []).append(Until(gates[-1]))
-        if not self.whole:
-            broken_after = min(self.broken_after, len(chunks))
-            marks.setdefault(broken_after, []).append(self._break(gates))
+            marks[self.hold] = [Until(gates[-1])]
         if self.end == "cut_late":
             del chunks[len(self.deltas) + 2 :]
             marks.setdefault(len(chunks), []).append(CUT)
+        elif not self.whole:
+            del chunks[self.broken_after :]
+            marks.setdefault(len(chunks), []).append(self._break(gates))
         begin = 0
-        for place in sorted({*marks, len(chunks)}):
+        for place in [*sorted(place for place in marks if place <= len(chunks)), len(chunks)]:
             steps += self._cut(chunks[begin:place])
-            steps += marks.get(place, [])
+            steps += marks.pop(place, [])
             begin = place
         return raw(steps, done=self.end == "whole")
 

@@ -28,6 +28,7 @@ requests = st.fixed_dictionaries(
         "text": drawing.words,
         "streamed": st.sampled_from([True, True, True, False]),
         "keyed": st.booleans(),
+        "stop": st.sampled_from([False] * 7 + [True]),
         "temperature": st.sampled_from([None, None, 0.0, 1.5]),
     }
 )
@@ -53,13 +54,19 @@ class Asking(Machine):
         """In a session of his choice, or of the server's."""
         await self.ask("bob", session_id, **asked)
 
-    async def ask(self, user: str, session_id: str | None, **asked: Any) -> None:
+    async def ask(
+        self, user: str, session_id: str | None, *, stop: bool = False, **asked: Any
+    ) -> None:
         turn = await self.turn(user, session_id, **asked)
-        if turn is not None:
+        if turn is None:
+            return
+        if stop and turn.session.id:
+            await self.stopped_at_once(turn)
+        else:
             await self.post(turn)
             await self.began(turn)
             await self.went_on(turn)
-            self.happened("turns" if turn.streamed else "turns at once")
+        self.happened("turns" if turn.streamed else "turns at once")
 
     async def turn(
         self,
@@ -117,6 +124,23 @@ class Asking(Machine):
         listed = (await self.world.ask("GET", "/sessions", user)).json()
         found = [each["thread_id"] for each in listed if each["thread_id"] not in self.sessions]
         return found[0] if found else ""
+
+    async def stopped_at_once(self, turn: Turn) -> None:
+        """A stop as early as can be: before the turn, as it begins, or as it goes on."""
+        session = turn.session
+        posting = asyncio.create_task(self.post(turn))
+        answer = await self.world.ask("POST", f"/sessions/{session.id}/abort", session.user)
+        assert answer.status_code in ({200} if session.turns else {200, 404})
+        await posting
+        turn.stopped, turn.raced = "user", True
+        await self.began(turn)
+        await self.abort(session)
+        await self.ended(turn)
+        self.happened("stopped at once")
+
+    async def abort(self, session: Session) -> None:
+        answer = await self.world.ask("POST", f"/sessions/{session.id}/abort", session.user)
+        assert answer.json() == {"status": "ok", "session_id": session.id}
 
     async def is_busy(self, session: Session, text: str, streamed: bool) -> None:
         body = {"message": f"x {text}", "session_id": session.id, "stream": streamed}

@@ -98,7 +98,7 @@ def check_end(turn: Turn, asked: list[Asked], window: int | None) -> None:
     if turn.stopped is None or turn.raced:
         allowed |= natural_end(asked[-1], window) if asked else set()
     how = how_it_ended(turn)
-    assert how in allowed, (how, allowed)
+    assert how in allowed, (turn.tag, how, allowed, turn.told[-1:], asked[-1:])
     kind = {"done": "done", "project_closed": "error"}.get(how)
     if turn.told and (kind or turn.stopped == how):
         assert turn.told[-1]["type"] == (kind or "abort")
@@ -273,8 +273,9 @@ async def check_sessions(world: World, user: str, sessions: list[Session]) -> No
         assert row["user_id"] == user
         assert row["title"] == (session.title or NEW_TITLE)
         assert row["pinned"] is session.pinned
-        assert row["message_count"] == len(session.messages)
-        assert row["stats"]["turns"] == len(session.turns)
+        told = [(turn.tag, how_it_ended(turn)) for turn in session.turns]
+        assert row["message_count"] == len(session.messages), (told, row, session.messages)
+        assert row["stats"]["turns"] == len(session.turns), told
         assert figures_stored(row) == session.figures
         messages = await world.history(session)
         running = session.running

@@ -1,14 +1,12 @@
 """Rules: turns are stopped, sessions deleted, and looked at by those whose they aren't."""
 
-import asyncio
-
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from chat_edge import problem
 from turn_machine import checks, drawing
 from turn_machine.answers import Json
-from turn_machine.asking import Asking, requests
+from turn_machine.asking import Asking
 from turn_machine.expected import Reading, Session, Stop, Turn
 from turn_machine.machine import Machine, on_loop, picks
 from turn_machine.world import USERS
@@ -31,33 +29,11 @@ class Stopping(Asking):
     @precondition(Machine.some_run)
     @rule(pick=picks, late=st.booleans())
     @on_loop
-    async def abort(self, pick: int, late: bool) -> None:
+    async def stop(self, pick: int, late: bool) -> None:
         turn = self.running[pick % len(self.running)]
         await self.stopping(turn, "user", late)
-        await self.abort_session(turn.session)
+        await self.abort(turn.session)
         await self.ended(turn)
-
-    @rule(session_id=st.sampled_from(["s1", "s2"]), asked=requests)
-    @on_loop
-    async def abort_at_once(self, session_id: str, asked: Json) -> None:
-        """A stop as early as can be: before the turn, as it begins, or as it goes on."""
-        turn = await self.turn("ann", session_id, **asked)
-        if turn is None:
-            return
-        posting = asyncio.create_task(self.post(turn))
-        path = f"/sessions/{session_id}/abort"
-        answer = await self.world.ask("POST", path, "ann")
-        assert answer.status_code in ({200} if turn.session.turns else {200, 404})
-        await posting
-        turn.stopped, turn.raced = "user", True
-        await self.began(turn)
-        await self.abort_session(turn.session)
-        await self.ended(turn)
-        self.happened("aborted at once")
-
-    async def abort_session(self, session: Session) -> None:
-        answer = await self.world.ask("POST", f"/sessions/{session.id}/abort", session.user)
-        assert answer.json() == {"status": "ok", "session_id": session.id}
 
     @precondition(lambda machine: len(machine.sessions) > 1)
     @rule(pick=picks, late=st.booleans())
@@ -105,7 +81,7 @@ class Stopping(Asking):
         """What changes nothing: its pages, a stop where nothing runs, whatever a stranger does."""
         session = self.all[pick % len(self.all)]
         if session.running is None:
-            await self.abort_session(session)
+            await self.abort(session)
         other = next(name for name in USERS if name != session.user)
         await self.is_gone(session, other)
         body = {"message": "let me in", "session_id": session.id}
