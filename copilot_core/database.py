@@ -8,10 +8,13 @@ at all.
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import os
 import sqlite3
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import aiosqlite
@@ -23,7 +26,6 @@ from copilot_core.tracebacks import outline
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
-    from pathlib import Path
 
     from filelock import BaseFileLock
 
@@ -92,15 +94,14 @@ class Database:
         Raises StorageError: it is owned by somebody else, or can't be opened or written to.
         """
         with _told():
-            owned = await asyncio.to_thread(_own, path)
+            path, owned = await asyncio.to_thread(_own, path)
             try:
                 try:
                     connection = await _connect(path)
                 except sqlite3.DatabaseError as error:
                     if _code(error) not in _DAMAGED:
                         raise
-                    await asyncio.to_thread(_move_aside, path)
-                    connection = await _connect(path)
+                    connection = await _connect(path)  # in the place of the one moved aside
             except BaseException:
                 owned.release()
                 raise
@@ -201,12 +202,28 @@ def _code(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
-def _own(path: Path) -> BaseFileLock:
-    """The right to use the file. It ends with the process, however that ends."""
+def _own(path: Path) -> tuple[Path, BaseFileLock]:
+    """The file itself, and the right to use it. It ends with the process, however that ends."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_symlink():  # it and the file that it leads to have one owner
+        path = Path(os.path.realpath(path, strict=True))
     owned = FileLock(path.with_suffix(".lock"), blocking=False, thread_local=False)
     owned.acquire()
-    return owned
+    try:
+        if path.exists() and not os.access(path, os.W_OK):
+            # SQLite would only read it, and leave a log that may not be written to later either.
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        log_of_it = path.with_name(f"{path.name}-wal")
+        if not _size(path) and _size(log_of_it):
+            _move_aside(path)  # SQLite would delete the log of a file that is empty
+    except BaseException:
+        owned.release()
+        raise
+    return path, owned
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 async def _connect(path: Path) -> Connection:
@@ -214,20 +231,26 @@ async def _connect(path: Path) -> Connection:
     connection = Connection(partial(sqlite3.connect, path, isolation_level=None), 64)
     await connection
     try:
-        for pragma in _PRAGMAS:
-            await connection.execute(pragma)
+        # First, because what is damaged is kept as it is.
         [[found]] = await rows(connection, "PRAGMA quick_check(1)")
         if found != "ok":
             damaged = sqlite3.DatabaseError("quick_check found damage")
             damaged.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
             raise damaged
+        for pragma in _PRAGMAS:
+            await connection.execute(pragma)
         # The file may come from a stranger, whose triggers would copy what others say.
         for [name] in await rows(
             connection, "SELECT name FROM sqlite_master WHERE type = 'trigger'"
         ):
             await connection.execute(f"DROP TRIGGER {quoted(name)}")
-    except BaseException:
-        await connection.close()
+    except BaseException as error:
+        try:
+            if isinstance(error, sqlite3.Error) and _code(error) in _DAMAGED:
+                # While it is open: SQLite folds no log into a file that has been moved.
+                await asyncio.to_thread(_move_aside, path)
+        finally:
+            await connection.close()
         raise
     return connection
 
@@ -235,7 +258,7 @@ async def _connect(path: Path) -> Connection:
 def _move_aside(path: Path) -> None:
     aside = path.with_name(f"{path.name}.damaged-{timestamps.now().replace(':', '')}")
     log.error("a project's file is damaged: it is kept as %s, and a new one begun", aside.name)
-    for tail in ("-wal", "-shm", ""):
+    for tail in ("-journal", "-wal", "-shm", ""):
         part = path.with_name(path.name + tail)
         if part.exists():
             part.rename(aside.with_name(aside.name + tail))
