@@ -97,7 +97,7 @@ async def test_b42_agent_a_resumed_session_repeats_no_arguments(edge: Edge) -> N
 async def test_b44_agent_all_events_carry_the_runs_own_id(edge: Edge) -> None:
     """ag-ui-protocol/ag-ui#1582: no inner run's id, of LangGraph or the title, gets out."""
     async with edge() as chat:
-        chat.model.script(call("get_gns3_templates", {}, id="c1"), text("None."))
+        chat.model.script(call("get_gns3_templates", {}, id="c1"), text("None."), text("Well."))
         turns = [await chat.ask(), await chat.ask("go on")]
         runs = [{event_id.partition(":")[0] for event_id in turn.ids} for turn in turns]
         assert [len(run) for run in runs] == [1, 1]

@@ -244,11 +244,11 @@ def assistant(**change: Any) -> dict[str, Any]:
 def test_what_strict_providers_refuse(
     openai_server: OpenAIServer, messages: list[Any], why: str
 ) -> None:
-    openai_server.script(text("never said"))
     response = post(openai_server, messages=messages)
     assert response.status_code == 400
     assert why in response.json()["error"]["message"]
-    assert openai_server.unused == 1
+    assert why in openai_server.refused.pop()
+    assert openai_server.requests == []
 
 
 @pytest.mark.parametrize(
@@ -264,6 +264,7 @@ def test_what_strict_providers_refuse(
 )
 def test_settings_refused(openai_server: OpenAIServer, settings: dict[str, Any]) -> None:
     assert post(openai_server, **settings).status_code == 400
+    assert openai_server.refused.pop()
 
 
 def test_balanced_history_is_accepted(openai_server: OpenAIServer) -> None:

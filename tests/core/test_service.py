@@ -706,7 +706,7 @@ async def test_a_violation_of_ours_ends_the_turn(bench: Bench, monkeypatch: Any)
         ]
 
     monkeypatch.setattr(gns3_chat, "convert_stream_event_to_openai", wrong)
-    bench.server.script(text("Look: ") + call("get_gns3_templates", {}), text("never"))
+    bench.server.script(text("Look: ") + call("get_gns3_templates", {}))
     run = await bench.start("hello", "s1")
     result = await run.wait()
     events = await read_unchecked(run)

@@ -70,12 +70,17 @@ Scripted = Reply | Callable[[Request], Reply]
 
 class OpenAIServer:
     """`script(...)` queues answers, one a request; `always(...)` answers when the queue is empty;
-    `when(predicate, ...)` answers first, whenever the predicate holds (title calls, say)."""
+    `when(predicate, ...)` answers first, whenever the predicate holds (title calls, say).
+
+    Use as a context manager. At its end every request must have been accepted and have had a turn,
+    and every queued turn must have been asked for; a test that provokes a refusal takes it out of
+    `refused`."""
 
     def __init__(self, api_key: str = "sk-scripted-4f1c9a7e2b8d") -> None:
         self.api_key = api_key
         self.requests: list[Request] = []
         self.refused: list[str] = []  # why requests got 400
+        self.unscripted: list[str] = []  # what was asked, by requests that there was no turn for
         self.base_url = ""
         self._queue: deque[Scripted] = deque()
         self._rules: list[tuple[Callable[[Request], bool], Scripted]] = []
@@ -119,6 +124,10 @@ class OpenAIServer:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+        if exc[0] is None:
+            assert self.refused == []
+            assert self.unscripted == []
+            assert self.unused == 0
 
     def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=10)
@@ -205,6 +214,7 @@ class OpenAIServer:
         rule = next((turn for holds, turn in self._rules if holds(request)), None)
         turn = rule or (self._queue.popleft() if self._queue else self._always)
         if turn is None:
+            self.unscripted.append(str(request.messages[-1].get("content"))[:200])
             return error(500, f"The script has no turn for request {len(self.requests)}.")
         return turn(request) if callable(turn) else turn
 
