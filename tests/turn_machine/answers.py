@@ -75,15 +75,20 @@ class Answer:
     cuts: tuple[int, ...] = ()
 
     @property
+    def broken(self) -> bool:
+        return self.end not in ("whole", "no_done", "cut_late")
+
+    @property
     def whole(self) -> bool:
-        return self.end in ("whole", "no_done", "cut_late")
+        """Whether it comes to an end, and says anything by then."""
+        return not self.broken and bool(self.says_something or self.finish or self.tokens)
 
     @property
     def codes(self) -> set[str]:
         """How a turn may end that breaks with it."""
         if self.end == "cut" and not self.broken_after:
             return CODES["reset"]
-        return CODES.get(self.end, set())
+        return CODES[self.end] if self.broken else CODES["page"]
 
     @property
     def text(self) -> str:
@@ -111,7 +116,7 @@ class Answer:
         if self.end == "cut_late":
             del chunks[len(self.deltas) + 2 :]
             marks.setdefault(len(chunks), []).append(CUT)
-        elif not self.whole:
+        elif self.broken:
             del chunks[self.broken_after :]
             marks.setdefault(len(chunks), []).append(self._break(gates))
         begin = 0
