@@ -7,20 +7,22 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import jwt
 import pytest
 
-from chat_edge import SURFACE_CONTRACTS, decoded, events, problem
+from chat_edge import SURFACE_CONTRACTS, Event, decoded, events, problem
 from copilot_contracts import verify_stream
-from openai_server import OpenAIServer, call, error, text
+from openai_server import OpenAIServer, Turn, call, error, text
 
 COMMAND = [sys.executable, "-c", "from copilot_adapters.cli import main; main()", "serve"]
 
@@ -48,12 +50,14 @@ class Served:
 
 
 @contextmanager
-def served(folder: Path, *arguments: str, **environment: str) -> Iterator[Served]:
+def served(
+    folder: Path, *arguments: str, command: Sequence[str] = COMMAND, **environment: str
+) -> Iterator[Served]:
     clean = {key: value for key, value in os.environ.items() if not key.startswith("COPILOT_")}
     log = folder / "log"
     with log.open("w") as stderr:
         process = subprocess.Popen(
-            [*COMMAND, "--port", "0", "--data", str(folder / "data"), *arguments],
+            [*command, "--port", "0", "--data", str(folder / "data"), *arguments],
             stdout=subprocess.PIPE,
             stderr=stderr,
             text=True,
@@ -77,6 +81,14 @@ def model(server: OpenAIServer) -> dict[str, str]:
         "COPILOT_LLM_MODEL": "scripted",
         "COPILOT_LLM_API_KEY": server.api_key,
     }
+
+
+async def until(told: AsyncIterator[Event], kind: str) -> AsyncIterator[dict[str, Any]]:
+    """The events up to the first of the kind."""
+    async for _, data in told:
+        yield data
+        if data["type"] == kind:
+            return
 
 
 def test_the_pasted_line_gets_a_turn_with_a_tool_call(
@@ -119,6 +131,84 @@ async def test_a_signal_ends_running_streams_with_a_last_event_then_the_process(
     assert (rest[-1]["type"], rest[-1]["reason"]) == ("abort", "shutdown")
     assert code == 0
     assert seconds < 8
+
+
+PING = {"device_configs": [{"device_name": "PC1", "commands": ["ping 10.0.0.2 -c 60"]}]}
+#: The same command; its lab doesn't hear that it is to stop.
+STUBBORN = """
+import asyncio
+from copilot_adapters.cli import main
+from copilot_adapters.gns3 import Gns3Lab
+
+async def nodes(lab, project_id):
+    while True:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            pass
+
+Gns3Lab.nodes = nodes
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "calling"),
+    [
+        (COMMAND, call("execute_vpcs_commands", PING)),
+        ([sys.executable, "-c", STUBBORN, "serve"], call("gns3_topology_reader", {})),
+    ],
+    ids=["hangs", "swallows"],
+)
+async def test_a_signal_while_a_tool(
+    tmp_path: Path, openai_server: OpenAIServer, command: Sequence[str], calling: Turn
+) -> None:
+    openai_server.script(text("I look. ") + calling)
+    with served(tmp_path, "--grace", "8", command=command, **model(openai_server)) as server:
+        async with (
+            httpx.AsyncClient(timeout=20) as client,
+            client.stream("POST", f"{server.chat}/stream", json={"message": "hi"}) as response,
+        ):
+            stream = events(response)
+            told = [data async for data in until(stream, "tool_start")]
+            ending = asyncio.create_task(asyncio.to_thread(server.end))
+            told += [data async for _, data in stream]
+        code, seconds = await ending
+        log = server.log.read_text()
+    assert [data["type"] for data in told[-2:]] == ["tool_end", "abort"]
+    assert (told[-2]["status"], told[-1]["reason"]) == ("aborted", "shutdown")
+    assert code == 0, log
+    assert seconds < 8
+    with served(tmp_path) as server:
+        async with httpx.AsyncClient(timeout=20) as client:
+            path = f"{server.chat}/sessions/{told[0]['session_id']}/history"
+            history = (await client.get(path)).json()
+        assert server.end()[0] == 0
+    assert [message["role"] for message in history["messages"]] == ["user", "assistant", "tool"]
+
+
+async def test_a_turn_goes_on_when_its_reader_has_left(
+    tmp_path: Path, openai_server: OpenAIServer
+) -> None:
+    held = threading.Event()
+    openai_server.script(text("one two", pieces=2).until(held, after=1), text("Counting"))
+    asked = {"message": "count", "session_id": "s1"}
+    with served(tmp_path, "--on-disconnect", "continue", **model(openai_server)) as server:
+        async with httpx.AsyncClient(timeout=20) as client:
+            async with client.stream("POST", f"{server.chat}/stream", json=asked) as response:
+                async for _ in until(events(response), "content"):
+                    pass
+            await asyncio.sleep(0.5)
+            assert not openai_server.requests[0].disconnected.is_set()
+            held.set()
+            await openai_server.wait_for_requests(2)  # the second is for a title
+            rest = await client.get(f"{server.chat}/sessions/s1/stream")
+            history = await client.get(f"{server.chat}/sessions/s1/history")
+        assert server.end()[0] == 0
+    assert rest.status_code == 204 or decoded(rest.content)[-1][1]["type"] == "done"
+    question, answer = history.json()["messages"]
+    assert (question["content"], answer["content"]) == ("count", "one two")
+    assert "interrupted" not in answer.get("metadata", {})
 
 
 async def test_readers_that_take_nothing_do_not_hold_the_process(

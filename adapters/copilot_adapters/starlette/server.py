@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: asyncio accepts as many in one go, before a connection of them can be sent away.
 _BACKLOG = 256
+#: Seconds for what still runs when everything is stored.
+_LEAVING = 1.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 _log = structlog.get_logger(__name__)
@@ -75,10 +77,25 @@ def run(
     )
     server = _Server(config, door, grace, started)
     try:
-        asyncio.run(server.serve(sockets=[listening]))
+        asyncio.run(_serve(server, listening))
     except SystemExit:  # how uvicorn says that the lifespan failed
         return False
     return True
+
+
+async def _serve(server: uvicorn.Server, listening: socket.socket) -> None:
+    await server.serve(sockets=[listening])
+    # All is stored and closed. A tool that doesn't hear that it is to stop would hold the loop.
+    loop = asyncio.get_running_loop()
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    left.add(loop.create_task(loop.shutdown_default_executor(), name="threads"))
+    _, deaf = await asyncio.wait(left, timeout=_LEAVING)
+    if deaf:
+        _log.error("left running", tasks=sorted(task.get_name() for task in deaf))
+        sys.stderr.flush()
+        os._exit(0)
 
 
 class _Door:
