@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 # The write-ahead log is folded back every megabyte, so that it doesn't outgrow the data. Others
 # who write to the file are not waited for long, because all sessions of the project wait along.
 _PRAGMAS = (
-    "PRAGMA busy_timeout=1000",
+    "PRAGMA busy_timeout=250",
     "PRAGMA trusted_schema=OFF",
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=NORMAL",
@@ -53,6 +53,8 @@ _WHY = {
     sqlite3.SQLITE_PERM: "their file may not be written to",
     sqlite3.SQLITE_READONLY: "their file may not be written to",
 }
+#: What a rollback journal begins with, and ends with if it names a super-journal.
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
@@ -80,8 +82,16 @@ class Connection(aiosqlite.Connection):
 class Database:
     """The open file. What uses the connection does so in ``reading`` or ``transaction``."""
 
-    def __init__(self, connection: Connection, owned: BaseFileLock) -> None:
+    def __init__(self, connection: Connection, path: Path, owned: BaseFileLock) -> None:
         self.connection = connection
+        #: The file was moved or replaced: what is in its place has to be opened.
+        self.lost = False
+        #: A part of the file was found damaged.
+        self.damaged = False
+        self._path = path
+        self._log_path = path.with_name(f"{path.name}-wal")
+        self._file = _inode(path)
+        self._log: tuple[int, int] | None = None
         self._owned = owned
         self._lock = asyncio.Lock()
         self._closed = False
@@ -105,7 +115,7 @@ class Database:
             except BaseException:
                 owned.release()
                 raise
-        return cls(connection, owned)
+        return cls(connection, path, owned)
 
     async def close(self) -> None:
         """Give back the file. What waits for it is refused with ``project_not_opened``.
@@ -118,6 +128,7 @@ class Database:
                 pass  # what is being done now comes to its end
         finally:
             try:
+                self._keep_log_from_others()
                 await self.connection.close()
             finally:
                 self._owned.release()
@@ -127,7 +138,7 @@ class Database:
         """The connection, between transactions. Raises StorageError."""
         async with self._lock:
             self._refuse_when_closed()
-            with _told():
+            with self._watched():
                 yield self.connection
 
     @asynccontextmanager
@@ -141,7 +152,7 @@ class Database:
         connection = self.connection
         async with self._lock:
             self._refuse_when_closed()
-            with _told():
+            with self._watched():
                 try:
                     await connection.execute("BEGIN IMMEDIATE")
                     connection.held = True
@@ -150,9 +161,28 @@ class Database:
                     finally:
                         connection.held = False
                     await connection.commit()
+                    self._log = self._log or _inode(self._log_path)
                 except BaseException:
                     await connection.rollback()
                     raise
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Notes that the file is lost: what is written to one that was moved, nobody finds."""
+        if _inode(self._path) != self._file:
+            self.lost = True
+            raise StorageError("their file was moved or replaced")
+        try:
+            with _told():
+                yield
+        except StorageError as error:
+            self.damaged = self.damaged or _code(error.__cause__) in _DAMAGED
+            raise
+
+    def _keep_log_from_others(self) -> None:
+        """SQLite would play the log of a file that was replaced over the one in its place."""
+        if _inode(self._path) != self._file and _inode(self._log_path) == self._log:
+            self._log_path.unlink(missing_ok=True)
 
     def _refuse_when_closed(self) -> None:
         if self._closed:
@@ -171,13 +201,18 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-async def own_table(connection: aiosqlite.Connection, name: str, columns: dict[str, str]) -> None:
-    """Make a table that only this program knows, in place of one with other columns."""
-    there = [row[1] for row in await rows(connection, f"PRAGMA table_info({quoted(name)})")]
-    if there and there != list(columns):
-        await connection.execute(f"DROP TABLE {quoted(name)}")
+async def own_table(
+    connection: aiosqlite.Connection, name: str, columns: dict[str, str], *, key: str
+) -> None:
+    """Make a table that only this program knows, in place of one that is made otherwise."""
     described = ", ".join(f"{column} {kind}" for column, kind in columns.items())
-    await connection.execute(f"CREATE TABLE IF NOT EXISTS {quoted(name)} ({described})")
+    sql = f"CREATE TABLE {quoted(name)} ({described}, PRIMARY KEY ({key}))"
+    made = await rows(connection, "SELECT type, sql FROM sqlite_master WHERE name = ?", (name,))
+    if made == [("table", sql)]:
+        return
+    for kind, _ in made:
+        await connection.execute(f"DROP {kind} {quoted(name)}")
+    await connection.execute(sql)
 
 
 @contextmanager
@@ -186,7 +221,9 @@ def _told() -> Iterator[None]:
     try:
         yield
     except Timeout:
-        raise StorageError("another process has them open") from None
+        raise StorageError(
+            "they are open in another process or project, or still being closed"
+        ) from None
     except sqlite3.Error as error:
         log.error("a project's file failed: %s", outline(error))
         code = _code(error)
@@ -197,9 +234,18 @@ def _told() -> Iterator[None]:
         raise StorageError((error.strerror or "the disk failed").lower()) from error
 
 
-def _code(error: sqlite3.Error) -> int:
+def _code(error: BaseException | None) -> int:
     """SQLite's primary result code; 0 where the error isn't SQLite's own."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF
+
+
+def _inode(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _own(path: Path) -> tuple[Path, BaseFileLock]:
@@ -214,12 +260,24 @@ def _own(path: Path) -> tuple[Path, BaseFileLock]:
             # SQLite would only read it, and leave a log that may not be written to later either.
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         log_of_it = path.with_name(f"{path.name}-wal")
-        if not _size(path) and _size(log_of_it):
-            _move_aside(path)  # SQLite would delete the log of a file that is empty
+        if (not _size(path) and _size(log_of_it)) or _names_a_file(path):
+            # SQLite would delete the log of a file that is empty, and whatever file a journal of
+            # the older kind names.
+            _move_aside(path)
     except BaseException:
         owned.release()
         raise
     return path, owned
+
+
+def _names_a_file(path: Path) -> bool:
+    """Whether there is a rollback journal that names a super-journal; we never write one."""
+    journal = path.with_name(f"{path.name}-journal")
+    if _size(journal) <= len(_JOURNAL_MAGIC):
+        return False
+    with journal.open("rb") as file:
+        file.seek(-len(_JOURNAL_MAGIC), os.SEEK_END)
+        return file.read() == _JOURNAL_MAGIC
 
 
 def _size(path: Path) -> int:

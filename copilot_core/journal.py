@@ -81,12 +81,10 @@ class Journal:
     async def create_table(self) -> None:
         """Make the table, if it isn't there."""
         async with self._database.transaction() as connection:
-            await own_table(connection, "turn_journal", _COLUMNS)
-            for index in (
-                "UNIQUE INDEX IF NOT EXISTS idx_journal_run ON turn_journal(run_id, place)",
-                "INDEX IF NOT EXISTS idx_journal_thread ON turn_journal(thread_id)",
-            ):
-                await connection.execute(f"CREATE {index}")
+            await own_table(connection, "turn_journal", _COLUMNS, key="run_id, place")
+            await connection.execute(
+                "CREATE INDEX IF NOT EXISTS idx_journal_thread ON turn_journal(thread_id)"
+            )
 
     async def write(self, start: TurnStart, place: int, entry: JsonObject) -> None:
         """Add an entry to a turn. Nothing happens for one that is stored or deleted.
@@ -176,13 +174,11 @@ class TurnJournal:
             self._waiting.append(event)
             self._arm()
 
-    async def close(self) -> None:
-        """Write no more. Returns when nothing is being written."""
+    def close(self) -> None:
+        """Begin no further entry."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
-        if self._writing is not None:
-            await asyncio.wait({self._writing})
 
     def _arm(self) -> None:
         if self._timer is None and self._writing is None and not self._closed:

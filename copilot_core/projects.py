@@ -64,6 +64,10 @@ class ProjectAgentManager:
         if self._closed:
             raise ChatError("project_not_opened", "The server is shutting down.")
         opening = self._agents.get(project_id)
+        if opening is not None and await _is_lost(opening):
+            if self._agents.get(project_id) is opening:
+                await self.remove_agent(project_id)
+            opening = self._agents.get(project_id)
         if opening is None:
             before = self._closing.get(project_id)
             opening = asyncio.create_task(self._open(project_id, project_path, before))
@@ -129,3 +133,8 @@ class ProjectAgentManager:
         await asyncio.gather(
             *(self.remove_agent(key, "shutdown") for key in {*self._agents, *self._closing})
         )
+
+
+async def _is_lost(opening: asyncio.Task[AgentService]) -> bool:
+    done = opening.done() and not opening.cancelled() and opening.exception() is None
+    return done and await opening.result().lost()

@@ -194,7 +194,7 @@ class Run:
         store: Callable[[ev.TurnEnd], Coroutine[None, None, None]],
     ) -> TurnResult:
         try:
-            await self._in_time(begin())
+            await self._in_time(begin(), or_never=True)
         except Exception as error:
             if not isinstance(error, StorageError):
                 log.error("a turn could not begin: %s", outline(error))
@@ -215,7 +215,8 @@ class Run:
                 self._say_limit()
             end = self._broken or end
             if self._refused is None:
-                await self._in_time(self._journal.close())
+                # The file's own lock has the store wait for an entry that is being written.
+                self._journal.close()
                 await self._in_time(store(end))
         except StorageError as error:
             end = _not_stored(error)
@@ -226,11 +227,18 @@ class Run:
         self._begun.set()
         return TurnResult(end, convert_langchain_to_openai(self.record.messages), self._usage())
 
-    async def _in_time(self, storing: Coroutine[None, None, None]) -> None:
-        """Wait for it, but not for ever: a disk that hangs is left behind. Raises StorageError."""
+    async def _in_time(
+        self, storing: Coroutine[None, None, None], *, or_never: bool = False
+    ) -> None:
+        """Wait for it, but not for ever: a disk that hangs is left behind. Raises StorageError.
+
+        ``or_never``: what isn't stored by then is not to be stored later.
+        """
         task = asyncio.create_task(storing, name=f"store {self.run_id}")
         await asyncio.wait({task}, timeout=self._stop_seconds)
         if not task.done():
+            if or_never:
+                task.cancel()
             task.add_done_callback(lambda late: late.cancelled() or late.exception())
             raise StorageError("the disk doesn't answer")
         task.result()

@@ -104,6 +104,10 @@ class AgentService:
         #: A request and its repeat start one after the other.
         self._keyed = asyncio.Lock()
 
+    async def lost(self) -> bool:
+        """Whether the project's file has to be opened again: damaged, moved or replaced."""
+        return await self._store.lost()
+
     # -- turns -------------------------------------------------------------------------
 
     async def stream_chat(
@@ -282,6 +286,7 @@ class AgentService:
 
         Raises ChatError ``session_not_found``; ``invalid_request`` for an unknown ``before``.
         """
+        await self._store.retry()
         session = await self._own(session_id, user_id)
         # Asked before the file is read: the turn may end, and be stored, in between.
         run = self._runs.at_work(session_id)
@@ -314,6 +319,7 @@ class AgentService:
     ) -> list[JsonObject]:
         """The user's sessions as ``ChatSession``: pinned first, then the newest."""
         self._refuse_when_closed()
+        await self._store.retry()
         return await self._store.sessions.list_sessions(
             user_id, self.project_id, limit=limit, offset=offset, q=q
         )

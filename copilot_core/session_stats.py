@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from copilot_core.ports import JsonObject
     from copilot_core.turn import TurnRecord
 
+#: Tools that are counted by their names; what a model calls besides is counted as `OTHERS`.
+MOST_NAMES = 100
+OTHERS = "(others)"
+
 _LAST_TURN: Mapping[str, type | tuple[type, ...]] = {
     "temperature": (int, float),
     "max_tokens": int,
@@ -85,7 +89,9 @@ def added(stats: JsonObject, turn: JsonObject) -> JsonObject:
         models[name] = {key: _sum(so_far[key], model[key]) for key in so_far}
     tool_calls = dict(stats["tool_calls"])
     for name, calls in turn["tool_calls"].items():
-        tool_calls[name] = tool_calls.get(name, 0) + calls
+        # A model may make up names without an end.
+        kept = name if name in tool_calls or len(tool_calls) < MOST_NAMES else OTHERS
+        tool_calls[kept] = tool_calls.get(kept, 0) + calls
     # A turn that never reached the model says nothing of the context.
     newest = turn if turn["models"] else stats
     return {

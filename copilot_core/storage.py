@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
@@ -11,7 +12,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from copilot_core.database import Database, StorageError
+from copilot_core.database import Database, StorageError, rows
 from copilot_core.errors import ChatError
 from copilot_core.graph import build_graph
 from copilot_core.journal import Journal, add_first_entry, drop_entries
@@ -128,14 +129,39 @@ class ProjectStore:
                     temperature=start.temperature,
                     max_tokens=start.max_tokens,
                 )
+                if not await drop_entries(connection, start.run_id) and await self._holds(start):
+                    raise _StoredAlready
                 stored = await self._graph.aupdate_state(
                     config, said, as_node="title_generator_node"
                 )
                 await _prune(connection, start.thread_id, stored["configurable"]["checkpoint_id"])
-                if not await drop_entries(connection, start.run_id):
-                    raise _StoredAlready
         except _StoredAlready:
             log.warning("a turn was to be stored twice")
+
+    async def _holds(self, start: TurnStart) -> bool:
+        """Whether a turn's question is stored; to be asked in a transaction."""
+        found = await self.saver.aget_tuple({"configurable": {"thread_id": start.thread_id}})
+        messages = found.checkpoint["channel_values"].get("messages") if found else None
+        return any(message.id == start.message.id for message in messages or ())
+
+    async def lost(self) -> bool:
+        """Whether the file has to be opened again: it was moved or replaced, or what all sessions
+        share is damaged. Damage in one session's messages is that session's only."""
+        if self._database.damaged:
+            try:
+                async with self._database.reading() as connection:
+                    for table in ("chat_sessions", "turn_journal", "turn_keys"):
+                        await rows(connection, f"SELECT * FROM {table}")  # noqa: S608 - ours
+            except StorageError:
+                return True
+            self._database.damaged = False
+        return self._database.lost
+
+    async def retry(self) -> None:
+        """Store what could not be stored, if that can be done now."""
+        for thread_id in list(self._unstored):
+            with suppress(StorageError):
+                await self._store_late(thread_id)
 
     async def finish(self, start: TurnStart, record: TurnRecord, status: str) -> None:
         """``store_turn``, which is tried again when it fails: now, or before the session's next

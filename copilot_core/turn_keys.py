@@ -62,10 +62,7 @@ class TurnKeys:
     async def create_table(self) -> None:
         """Make the table, if it isn't there."""
         async with self._database.transaction() as connection:
-            await own_table(connection, "turn_keys", _COLUMNS)
-            await connection.execute(
-                "CREATE UNIQUE INDEX IF NOT EXISTS idx_turn_keys ON turn_keys(user_id, key)"
-            )
+            await own_table(connection, "turn_keys", _COLUMNS, key="user_id, key")
 
     async def find(self, user_id: str, key: str) -> KeyedTurn | None:
         """The turn that the user's key started within the last day."""

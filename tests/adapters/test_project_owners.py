@@ -20,7 +20,10 @@ from openai_server import OpenAIServer, call, text
 from project_view import View, command, edge, file_of
 from server_process import server_process
 
-OTHER_PROCESS = "The project's conversations can't be used: another process has them open."
+OTHER_PROCESS = (
+    "The project's conversations can't be used: they are open in another process or project, or "
+    "still being closed."
+)
 
 
 @pytest.fixture

@@ -199,7 +199,7 @@ async def test_what_could_not_be_written_comes_with_the_next_entry() -> None:
         await asyncio.sleep(0.003)
     full = False
     await until(lambda: written)
-    await waiting.close()
+    waiting.close()
     [(place, events)] = written
     assert place == 1
     assert "".join(e[2] for e in events if e[0] == "TextDelta") == "".join(
@@ -221,4 +221,4 @@ async def test_arguments_are_journalled_once() -> None:
         await asyncio.sleep(0.005)
     await until(lambda: sum(len(e[4]) for e in written) == 39_000)
     assert len(written) > 3
-    await growing.close()
+    growing.close()

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import shutil
 import sqlite3
 import threading
 from pathlib import Path
@@ -27,9 +28,12 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from agent_bench import PROJECT, Bench, read, said
 from copilot_core.database import Database, StorageError
+from copilot_core.ports import Identity
+from copilot_core.service import Turn
 from copilot_core.sessions import ChatSessionsRepository, create_tables
 from copilot_core.settings import CoreSettings
 from copilot_core.storage import FILE, FOLDER, ProjectStore
+from copilot_core.turn_keys import TurnKey
 from openai_server import text
 
 
@@ -193,6 +197,136 @@ async def test_a_disk_that_hangs_ends_the_turn_and_the_close(bench: Bench) -> No
                 assert [m["content"] for m in await bench.history("s1")] == ["count", "one two"]
                 break
             await asyncio.sleep(0.05)
+
+
+async def test_an_entry_that_is_still_waiting_costs_no_answer(bench: Bench) -> None:
+    """The file was busy when the turn ended: what the reader saw is stored, not what was
+    journalled."""
+    bench.settings = CoreSettings(stop_seconds=0.3)
+    bench.restart()
+    held, stuck = threading.Event(), threading.Event()
+    bench.server.script(text("one two", pieces=2).until(held, after=1))
+    run = await bench.start("count", "s1")
+    store = (await bench.agent())._store
+    await bench.server.wait_for_requests(1)
+    hanging = asyncio.ensure_future(store.saver.conn._execute(stuck.wait))
+    try:
+        await asyncio.sleep(0.7)  # an entry waits by now
+        held.set()
+        events = await read(run)
+        assert said(events) == "one two"
+    finally:
+        stuck.set()
+    await hanging
+    assert [m["content"] for m in await bench.history("s1")] == ["count", "one two"]
+    session = await bench.session("s1")
+    assert (session["message_count"], session["stats"]["turns"]) == (2, 1)
+
+
+async def test_a_turn_that_was_refused_is_not_stored_later(bench: Bench) -> None:
+    bench.settings = CoreSettings(stop_seconds=0.3)
+    bench.restart()
+    bench.server.script(text("Hello"))
+    await bench.ask("hello", "s1")
+    other = sqlite3.connect(file_of(bench.path), isolation_level=None)
+    store = (await bench.agent())._store
+    await store.saver.conn.execute("PRAGMA busy_timeout=2000")
+    other.execute("BEGIN IMMEDIATE")
+    agent = await bench.agent()
+    turn = Turn("again", "s1", key="k1")
+    starting = asyncio.create_task(
+        agent._start(turn, TurnKey.of("k1", "again"), Identity("ann"), bench.llm, "gns3-chat")
+    )
+    await asyncio.sleep(0.1)
+    other.execute("ROLLBACK")  # the session's row is written; the beginning must wait
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StorageError):
+        await starting
+    other.execute("ROLLBACK")
+    other.close()
+    await asyncio.sleep(0.3)
+    assert await store.keys.find("ann", "k1") is None
+    bench.server.script(text("Better."))
+    await bench.ask("again", "s1")
+    told = [m["content"] for m in await bench.history("s1")]
+    assert told == ["hello", "Hello", "again", "Better."]
+
+
+async def test_a_turn_that_could_not_be_stored_is_shown_when_it_can_be(bench: Bench) -> None:
+    held = threading.Event()
+    bench.server.script(text("one two", pieces=2).until(held, after=1))
+    run = await bench.start("count", "s1")
+    agent = await bench.agent()
+    await _read_only(agent._store)
+    held.set()
+    assert (await read(run))[-1]["type"] == "error"
+    await _mended(agent._store)
+    assert [m["content"] for m in await bench.history("s1")] == ["count", "one two"]
+
+
+@pytest.mark.parametrize("how", ["moved", "deleted", "replaced"])
+async def test_a_file_that_is_moved_while_it_is_open(
+    bench: Bench, tmp_path: Path, how: str
+) -> None:
+    """What would be written to it nobody would find: the next request opens what is there."""
+    bench.server.script(text("Other."))
+    await bench.ask("other", "s1")
+    await bench.manager.close_all()
+    shutil.copytree(bench.path / FOLDER, tmp_path / "snapshot")
+    bench.restart()
+    bench.server.always(text("Hello"))
+    await bench.ask("hello", "s2")
+    match how:
+        case "moved":
+            (bench.path / FOLDER).rename(tmp_path / "elsewhere")
+        case "deleted":
+            shutil.rmtree(bench.path / FOLDER)
+        case "replaced":
+            os.replace(tmp_path / "snapshot" / FILE, file_of(bench.path))  # noqa: PTH105 - as tools do
+    with pytest.raises(StorageError, match="moved or replaced"):
+        await bench.ask("lost", "s2")
+    await bench.ask("again", "s3")
+    sessions = await (await bench.agent()).list_sessions("ann")
+    there = {"s1", "s3"} if how == "replaced" else {"s3"}
+    assert {session["thread_id"] for session in sessions} == there
+    await bench.manager.close_all()
+    bench.restart()
+    sessions = await (await bench.agent()).list_sessions("ann")
+    assert {session["thread_id"] for session in sessions} == there
+
+
+async def test_damage_that_is_found_while_open_is_set_aside_by_the_next_request(
+    bench: Bench,
+) -> None:
+    bench.server.always(text("Hello"))
+    await bench.ask("x" * 50_000, "s1")
+    store = (await bench.agent())._store
+    await store.saver.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    await store.saver.conn.execute("PRAGMA cache_size=0")
+    with file_of(bench.path).open("r+b") as file:
+        file.seek(4096)
+        file.write(os.urandom(4096 * 30))
+    with pytest.raises(StorageError, match="damaged"):
+        await bench.ask("again", "s2")
+    assert said(await bench.ask("again", "s3")) == "Hello"
+    assert list(file_of(bench.path).parent.glob("*.damaged-*"))
+
+
+async def test_a_journal_that_names_a_file_deletes_none(bench: Bench, tmp_path: Path) -> None:
+    """SQLite deletes the "super-journal" that a rollback journal names."""
+    bench.server.always(text("Hello"))
+    await bench.ask("hello", "s1")
+    await bench.manager.close_all()
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    name = str(victim).encode()
+    magic = bytes.fromhex("d9d505f920a163d7")
+    sizes = len(name).to_bytes(4, "big") + (sum(name) & 0xFFFFFFFF).to_bytes(4, "big")
+    tail = (1).to_bytes(4, "big") + name + sizes + magic
+    file_of(bench.path).with_name(f"{FILE}-journal").write_bytes(magic + bytes(504) + tail)
+    bench.restart()
+    await bench.ask("hello", "s2")
+    assert victim.read_text() == "mine"
 
 
 async def test_a_clock_that_went_back_loses_no_turn(bench: Bench) -> None:

@@ -43,6 +43,19 @@ class SecretFilter:
         return _PATTERNS.sub(REMOVED, text)
 
 
+#: Libraries whose debug lines tell of every request and statement.
+_CHATTY = (
+    "aiosqlite",
+    "filelock",
+    "httpcore",
+    "httpcore2",
+    "httpx",
+    "httpx2",
+    "openai",
+    "uvicorn.error",
+)
+
+
 def configure(*, terminal: bool, level: str = "info", secrets: Iterable[str] = ()) -> None:
     """All logging of the process, uvicorn's included, to stderr through one secret filter."""
     shared: list[Any] = [
@@ -85,7 +98,7 @@ def configure(*, terminal: bool, level: str = "info", secrets: Iterable[str] = (
         logging.getLogger(name).handlers = []
         logging.getLogger(name).propagate = True
     # A line for every request of a client, or for every step of uvicorn, would hide our own.
-    for name in ("httpx", "httpx2", "httpcore", "openai", "aiosqlite", "uvicorn.error"):
+    for name in _CHATTY:
         logging.getLogger(name).setLevel("WARNING")
 
 
