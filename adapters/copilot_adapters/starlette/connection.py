@@ -90,8 +90,7 @@ class BoundedConnection(HttpToolsProtocol):
     @property
     def _answered(self) -> bool:
         """No request waits for its answer, or for the end of it."""
-        # uvicorn doesn't say in its types that there is none before the first request.
-        return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]
+        return self.cycle is None or self.cycle.response_complete  # type: ignore[redundant-expr]  # None before the first request
 
     def _expect_request(self) -> None:
         self._stop_waiting()

@@ -47,6 +47,8 @@ class ChatSettings:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
+    """What all routes share, and what they ask before anything happens."""
+
     agents: ProjectAgentManager
     authenticator: Authenticator
     projects: ProjectGate
@@ -55,6 +57,7 @@ class Chat:
     settings: ChatSettings
 
     async def identity(self, scope: Scope) -> Identity:
+        """Who asks. Raises ProblemError, 401."""
         identity = await self.authenticator.authenticate(HTTPConnection(scope))
         if identity is None:
             raise ProblemError(
@@ -65,6 +68,7 @@ class Chat:
         return identity
 
     async def project(self, project_id: str, identity: Identity) -> Project:
+        """The opened project of an id. Raises ProblemError, 404 or 403."""
         found = None
         if _ID.fullmatch(project_id):
             found = await self.projects.project(project_id, identity)
@@ -77,6 +81,7 @@ class Chat:
         return found
 
     async def agent(self, project: Project) -> AgentService:
+        """The project's agent. Raises StorageError if its file can't be opened."""
         return await self.agents.get_agent(project.project_id, project.path)
 
 
@@ -97,6 +102,7 @@ class Call:
 
     @property
     def user_id(self) -> str:
+        """The id of the user who asks."""
         return self.identity.user_id
 
 
@@ -111,6 +117,7 @@ class Endpoint:
     answer: Contract | None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request. Raises ProblemError and ChatError, which become problem answers."""
         identity = await self.chat.identity(scope)
         project = await self.chat.project(scope["path_params"]["project_id"], identity)
         named = scope["path_params"].get("session_id", "")

@@ -61,6 +61,7 @@ class JwtAuthenticator:
             ) from error
 
     async def authenticate(self, connection: HTTPConnection) -> Identity | None:
+        """The user of a valid token, or None."""
         given = connection.headers.getlist("authorization")
         if len(given) != 1:
             return None

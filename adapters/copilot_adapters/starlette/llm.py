@@ -38,25 +38,31 @@ class ServerLlm(Protocol):
     async def start(self, prefix: Prefix) -> None:
         """Begin to be there. Every conversation begins with `prefix`."""
 
-    async def stop(self) -> None: ...
+    async def stop(self) -> None:
+        """End what `start` began."""
 
     async def state(self) -> str:
         """A health check: "ok", or what is missing."""
 
-    async def llm_config(self, user_id: str) -> LlmConfig | None: ...
+    async def llm_config(self, user_id: str) -> LlmConfig | None:
+        """The model that a user's chats ask; None or ChatError: there is none."""
 
 
 class NoLlm:
     """Nothing is configured: a chat is answered with what to do."""
 
-    async def start(self, prefix: Prefix) -> None: ...
+    async def start(self, prefix: Prefix) -> None:
+        """Nothing to begin."""
 
-    async def stop(self) -> None: ...
+    async def stop(self) -> None:
+        """Nothing to end."""
 
     async def state(self) -> str:
+        """Never ok."""
         return "not configured"
 
     async def llm_config(self, user_id: str) -> LlmConfig | None:
+        """Raises ChatError, which says what to do."""
         raise ChatError("llm_not_configured", NOT_CONFIGURED)
 
 
@@ -66,14 +72,18 @@ class OneLlm:
     def __init__(self, config: LlmConfig) -> None:
         self._config = config
 
-    async def start(self, prefix: Prefix) -> None: ...
+    async def start(self, prefix: Prefix) -> None:
+        """Nothing to begin."""
 
-    async def stop(self) -> None: ...
+    async def stop(self) -> None:
+        """Nothing to end."""
 
     async def state(self) -> str:
+        """Always ok: the endpoint isn't asked before a chat asks it."""
         return OK
 
     async def llm_config(self, user_id: str) -> LlmConfig | None:
+        """The one configuration, whoever asks."""
         return self._config
 
 
@@ -91,6 +101,7 @@ class LocalLlm:
         self._starting: asyncio.Task[LlmConfig] | None = None
 
     async def start(self, prefix: Prefix) -> None:
+        """Begin to load the model, and to read `prefix` ahead."""
         self._prefix = prefix
         self._begin()
 
@@ -101,17 +112,20 @@ class LocalLlm:
         return starting
 
     async def stop(self) -> None:
+        """End the child process, loaded or not."""
         if self._starting is not None:
             self._starting.cancel()
             await asyncio.gather(self._starting, return_exceptions=True)
         await self._server.stop()
 
     async def state(self) -> str:
+        """ok, loading or not running."""
         if self._starting is None or not self._starting.done():
             return "loading"
         return OK if self._server.alive else "not running"
 
     async def llm_config(self, user_id: str) -> LlmConfig | None:
+        """The model, once it is loaded. Raises ChatError if it can't be started."""
         starting = self._starting
         if starting is None or (starting.done() and not self._server.alive):
             starting = self._begin()

@@ -31,6 +31,7 @@ class LocalUser:
     USER_ID = "local"
 
     async def authenticate(self, connection: HTTPConnection) -> Identity | None:
+        """The local user. Raises ProblemError for anybody else."""
         check(connection.scope)
         return Identity(user_id=self.USER_ID, token=None)
 
@@ -42,6 +43,7 @@ class LocalOnly:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand on what `check` lets through."""
         if scope["type"] == "http":
             check(scope)
         await self.app(scope, receive, send)

@@ -25,6 +25,7 @@ class LabProjects:
         self._data = data
 
     async def project(self, project_id: str, identity: Identity) -> Project | None:
+        """The project, if the lab knows it. Raises ProblemError, 503, if the lab can't be asked."""
         try:
             found = await self._lab.project(project_id)
         except LabError as error:
