@@ -36,9 +36,9 @@ async def conclude(world: World, turn: Turn, *, kept: bool = True) -> None:
     check_messages(turn, asked)
     if turn.whole or turn.journalled:
         check_as_told(turn)
-    check_figures(turn, asked, await world.session(session), cumulative=world.cumulative)
-    if how_it_ended(turn) == "done":
-        session.take_title(turn, asked[-1])
+    row = await world.session(session)
+    check_figures(turn, asked, row, cumulative=world.cumulative)
+    check_title(turn, asked, row)
     session.turns.append(turn)
     check_answer(turn)
 
@@ -192,6 +192,19 @@ def check_figures(turn: Turn, asked: list[Asked], session: Json, *, cumulative: 
     assert last.get("temperature") == turn.body.get("temperature")
 
 
+def check_title(turn: Turn, asked: list[Asked], row: Json) -> None:
+    """A turn that ended as it should gives its session a title, if it has none."""
+    session = turn.session
+    possible = {session.title}
+    if how_it_ended(turn) == "done":
+        assert asked[-1].title is turn.wants_title
+        possible = {session.titled(turn, asked[-1])}
+    elif turn.raced and asked:
+        possible |= {session.titled(turn, asked[-1])}
+    assert row["title"] in {title or NEW_TITLE for title in possible}
+    session.title = None if row["title"] == NEW_TITLE else row["title"]
+
+
 _REASONS = ("user", "deleted", "shutdown", "disconnected")
 
 
@@ -271,7 +284,7 @@ async def check_sessions(world: World, user: str, sessions: list[Session]) -> No
     for session in sessions:
         row = rows[session.id]
         assert row["user_id"] == user
-        assert row["title"] == (session.title or NEW_TITLE)
+        assert row["title"] == (session.title or NEW_TITLE), session
         assert row["pinned"] is session.pinned
         told = [(turn.tag, how_it_ended(turn)) for turn in session.turns]
         assert row["message_count"] == len(session.messages), (told, row, session.messages)

@@ -227,7 +227,7 @@ failures = st.builds(
 
 #: A turn's answers in order. Behind them the model says that that is all.
 scripts = st.lists(
-    st.sampled_from([True, True, True, False, False, None]).flatmap(
+    st.sampled_from([True, True, True, True, False, None]).flatmap(
         lambda calls: failures if calls is None else answers(calls=calls)
     ),
     max_size=4,

@@ -157,13 +157,13 @@ class Session:
         """What history shows, but for the question of a turn that runs."""
         return [message for turn in self.turns for message in turn.stored]
 
-    def take_title(self, turn: Turn, asked: Asked) -> None:
-        """The title that a turn which has ended as it should gives."""
-        assert asked.title is turn.wants_title
-        if asked.title and not self.title_by_user:
-            first = self.turns[0] if self.turns else turn
-            named = asked.complete and isinstance(asked.answer, Answer) and asked.answer.text
-            self.title = "A title" if named else fallback_title(first.message)
+    def titled(self, turn: Turn, asked: Asked) -> str | None:
+        """Its title after a turn whose model was asked for one, last of all."""
+        if not asked.title or self.title_by_user:
+            return self.title
+        if asked.complete and isinstance(asked.answer, Answer) and asked.answer.text:
+            return "A title"
+        return fallback_title((self.turns[0] if self.turns else turn).message)
 
 
 def natural_end(asked: Asked, window: int | None) -> set[str]:

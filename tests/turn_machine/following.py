@@ -14,57 +14,92 @@ from turn_machine.stopping import Stopping
 #: More than these don't follow one turn.
 MOST_READINGS = 4
 
+#: How much of what it has read a reader still knows.
+shares = st.sampled_from([0.0, 0.3, 0.6, 1.0, 1.0])
+
 
 class Following(Stopping):
-    @precondition(Machine.some_run)
-    @rule(pick=picks, which=picks)
+    def followed(self, *, now: bool) -> list[tuple[Turn, Reading]]:
+        """Who follows the turns that run: who reads now, or who has left."""
+        return [
+            (turn, reading)
+            for turn in self.running
+            for reading in turn.readings
+            if (reading.reader is not None) is now
+        ]
+
+    def read_wholly(self) -> list[Turn]:
+        return [turn for turn in self.ended_turns if turn.streamed and turn.whole]
+
+    def keyed(self) -> list[Turn]:
+        return [turn for turn in (*self.ended_turns, *self.running) if turn.key]
+
+    @precondition(lambda machine: machine.followed(now=True))
+    @rule(pick=picks)
     @on_loop
-    async def read(self, pick: int, which: int) -> None:
+    async def read(self, pick: int) -> None:
         """One reader reads all that there is."""
-        turn, reading = self.reading(pick, which, attached=True)
-        if reading is not None and reading.reader is not None and turn.run is not None:
-            while reading.last < turn.run.last:
-                await reading.reader.one()
+        followed = self.followed(now=True)
+        turn, reading = followed[pick % len(followed)]
+        while reading.reader and turn.run and reading.last < turn.run.last:
+            await reading.reader.one()
 
-    def reading(self, pick: int, which: int, *, attached: bool) -> tuple[Turn, Reading | None]:
-        turn = self.running[pick % len(self.running)]
-        found = [r for r in turn.readings if (r.reader is not None) is attached]
-        return turn, found[which % len(found)] if found else None
-
-    @precondition(Machine.some_run)
-    @rule(pick=picks, which=picks, reads=st.booleans(), stays_away=st.booleans())
+    @precondition(lambda machine: machine.followed(now=True))
+    @rule(
+        pick=picks,
+        reads=st.booleans(),
+        then=st.sampled_from(["", "stays away", "comes back", "comes back"]),
+        share=shares,
+    )
     @on_loop
-    async def leave(self, pick: int, which: int, reads: bool, stays_away: bool) -> None:
-        turn, reading = self.reading(pick, which, attached=True)
-        if reading is not None and reading.reader is not None:
-            if reads and turn.run is not None and reading.last < turn.run.last:
+    async def leave(self, pick: int, reads: bool, then: str, share: float) -> None:
+        """A reader leaves: for now, for longer than the turn waits for it, or for a moment."""
+        followed = self.followed(now=True)
+        turn, reading = followed[pick % len(followed)]
+        if reading.reader is not None:
+            if reads and turn.run and reading.last < turn.run.last:
                 await reading.reader.one()
             await reading.reader.response.aclose()
-            reading.leave()
-        elif turn.posted is not None:
+        reading.leave()
+        await self.has_left(turn)
+        if then == "stays away":
+            await self.passes(11)
+        elif then:
+            await self.comes_back(turn, reading, share)
+
+    @precondition(lambda machine: any(turn.posted for turn in machine.running))
+    @rule(stays_away=st.booleans())
+    @on_loop
+    async def give_up(self, stays_away: bool) -> None:
+        """Who waits for a whole answer waits no longer."""
+        turn = next(turn for turn in self.running if turn.posted)
+        if turn.posted is not None:
             turn.posted.cancel()
             await asyncio.wait({turn.posted})
             turn.posted = None
-        else:
-            return
+        await self.has_left(turn)
+        if stays_away:
+            await self.passes(11)
+
+    async def has_left(self, turn: Turn) -> None:
         await self.world.readers_are(turn, turn.readers)
         if not turn.readers:
             turn.left_at = self.world.loop.time()
         self.happened("left")
-        if stays_away:
-            await self.passes(11)
 
-    @precondition(Machine.some_run)
-    @rule(pick=picks, which=picks, share=st.sampled_from([0.0, 0.3, 0.6, 1.0, 1.0]))
+    @precondition(lambda machine: machine.followed(now=False))
+    @rule(pick=picks, share=shares)
     @on_loop
-    async def come_back(self, pick: int, which: int, share: float) -> None:
+    async def come_back(self, pick: int, share: float) -> None:
+        followed = self.followed(now=False)
+        await self.comes_back(*followed[pick % len(followed)], share)
+
+    async def comes_back(self, turn: Turn, reading: Reading, share: float) -> None:
         """A reader goes on where it left, or before that."""
-        turn, reading = self.reading(pick, which, attached=False)
-        if reading is not None:
-            reading.forget(int(reading.after * share))
-            reading.reader = await self.world.resumed(turn, reading.after)
-            turn.left_at = None
-            self.happened("came back")
+        reading.forget(int(reading.after * share))
+        reading.reader = await self.world.resumed(turn, reading.after)
+        turn.left_at = None
+        self.happened("came back")
 
     @precondition(Machine.some_run)
     @rule(pick=picks, known=st.booleans())
@@ -78,16 +113,14 @@ class Following(Stopping):
             turn.left_at = None
             self.happened("joined")
 
-    @precondition(Machine.some_session)
-    @rule(pick=picks, which=picks, share=st.sampled_from([0.0, 0.5, 1.0]))
+    @precondition(lambda machine: machine.read_wholly())
+    @rule(pick=picks, share=shares)
     @on_loop
-    async def read_again(self, pick: int, which: int, share: float) -> None:
+    async def read_again(self, pick: int, share: float) -> None:
         """Who lost the connection before a turn's end comes back after it."""
-        session = self.all[pick % len(self.all)]
-        whole = [turn for turn in session.turns if turn.whole]
-        if not whole:
-            return
-        turn = whole[which % len(whole)]
+        turns = self.read_wholly()
+        turn = turns[-1 - pick % len(turns)]
+        session = turn.session
         last = turn.whole.count(b"\n\n")
         after = int(last * share)
         path = f"/sessions/{session.id}/stream"
@@ -103,16 +136,14 @@ class Following(Stopping):
         assert blocks.count(b"\n\n") == last - after
         self.happened("read again")
 
-    @precondition(Machine.some_session)
-    @rule(pick=picks, which=picks, other=st.sampled_from([False, False, False, True]))
+    @precondition(lambda machine: machine.keyed())
+    @rule(pick=picks, other=st.sampled_from([False, False, False, True]))
     @on_loop
-    async def repeat(self, pick: int, which: int, other: bool) -> None:
+    async def repeat(self, pick: int, other: bool) -> None:
         """The same request again, or another one under the same key."""
-        session = self.all[pick % len(self.all)]
-        keyed = [turn for turn in session.all_turns if turn.key]
-        if not keyed:
-            return
-        turn = keyed[which % len(keyed)]
+        turns = self.keyed()
+        turn = turns[-1 - pick % len(turns)]
+        session = turn.session
         joins = turn is session.running and not other
         if joins and len(turn.readings) == MOST_READINGS:
             return
