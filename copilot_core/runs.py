@@ -205,6 +205,7 @@ class Run:
             self._begun.set()
             end = await self._outcome(work)
         self._ending = True
+        self._work = None  # a cancelled task holds what it was using, and a run is kept a while
         if self._grace is not None:
             self._grace.cancel()
         try:

@@ -137,13 +137,6 @@ EXEMPT: dict[str, Callable[[], Held]] = {
 }
 
 
-#: Async generators that may be left open, by their name, with the reason.
-EXEMPT_GENERATORS = {
-    "_Answer.__aiter__": "a stopped Run keeps its cancelled task, whose traceback holds it, for as "
-    "long as its log is kept; the answer's connection is closed.",
-}
-
-
 def _open_generators(loop: Any) -> Iterator[str]:
     """Async generators that were begun, and neither ended nor closed.
 
@@ -151,7 +144,7 @@ def _open_generators(loop: Any) -> Iterator[str]:
     """
     for each in loop._asyncgens:
         ours = "site-packages" not in each.ag_code.co_filename
-        if each.ag_frame is not None and ours and each.__qualname__ not in EXEMPT_GENERATORS:
+        if each.ag_frame is not None and ours:
             yield repr(each)
 
 
@@ -226,10 +219,12 @@ class Watch:
 
     def closing(self, loop: asyncio.AbstractEventLoop) -> None:
         """An event loop is closed: nobody may wait in it any more."""
-        for _ in range(SETTLING_CYCLES):
+        for cycle in range(SETTLING_CYCLES):
             left = [*map(repr, asyncio.all_tasks(loop)), *_open_generators(loop)]
             if not left:
                 break
+            if cycle == SETTLING_CYCLES // 2:
+                gc.collect()  # an exception holds frames, and what was open in them, in a cycle
             loop.run_until_complete(asyncio.sleep(0))
         self.found.extend(left)
 
