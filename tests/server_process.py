@@ -187,7 +187,7 @@ def _count_statements(notes: Path, last: int) -> None:
         connection.set_trace_callback(traced)
         return connection
 
-    sqlite3.connect = connected  # type: ignore[assignment]
+    sqlite3.connect = connected  # type: ignore[assignment]  # of fewer overloads
 
 
 # -- its tools ---------------------------------------------------------------------------

@@ -63,7 +63,7 @@ class Reader:
 
 @pytest.mark.parametrize("encoding", ["identity", "gzip", "gzip, deflate, br"])
 async def test_events_arrive_one_by_one_even_through_gzip(encoding: str) -> None:
-    """faults.jsonl B32: each event arrives before the next one is made."""
+    """Each event arrives before the next one is made (B32)."""
     run = LoggedRun()
     async with (
         serving(GZipMiddleware(app(run), minimum_size=0)) as url,

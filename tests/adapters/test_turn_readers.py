@@ -127,7 +127,7 @@ async def test_who_comes_back_misses_nothing_and_gets_nothing_twice(
 
 
 async def test_a_reader_that_leaves_after_each_event(edge: Edge) -> None:
-    """faults.jsonl B37: a lost connection is no abort."""
+    """A lost connection is no abort (B37)."""
     async with edge() as chat:
         chat.model.script(
             text("Let me ", pieces=2).paced(0.02) + call("get_gns3_templates", {}, id="c1"),
@@ -205,7 +205,7 @@ async def test_silence_is_filled_with_heartbeats(edge: Edge) -> None:
 async def test_a_turn_that_nobody_reads_is_stopped_after_the_grace(
     edge: Edge, streamed: bool
 ) -> None:
-    """faults.jsonl B36."""
+    """Nobody pays for words that nobody reads (B36)."""
     async with edge(core=CoreSettings(grace=0.2)) as chat:
         chat.model.script(text("one two").hang(after=1))
         if streamed:

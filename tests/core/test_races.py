@@ -290,8 +290,8 @@ async def test_nothing_is_left_behind(bench: Bench, tmp_path: Path) -> None:
         return {t.name for t in threading.enumerate() if not t.name.startswith("asyncio_")}
 
     def files() -> set[str]:
-        links = [f"/proc/self/fd/{fd}" for fd in os.listdir("/proc/self/fd")]  # noqa: PTH208
-        found = [os.readlink(link) for link in links if os.path.lexists(link)]  # noqa: PTH115
+        links = [f"/proc/self/fd/{fd}" for fd in os.listdir("/proc/self/fd")]  # noqa: PTH208 - texts
+        found = [os.readlink(link) for link in links if os.path.lexists(link)]  # noqa: PTH115 - texts
         return {name for name in found if str(tmp_path) in name}
 
     tasks_before, threads_before = asyncio.all_tasks(), threads()
