@@ -724,19 +724,6 @@ async def read_unchecked(run: Any) -> list[dict[str, Any]]:
     return [json.loads(e.data) for e in Decoder().feed(block or b"")]
 
 
-async def test_disk_use_is_bounded(bench: Bench) -> None:
-    """Checkpoints are pruned: one is kept, which holds the conversation."""
-    for _ in range(6):
-        bench.server.script(text("x" * 2000))
-        await bench.ask("y" * 40, "s1")
-    await bench.manager.close_all()
-    file = bench.path / "gns3-copilot" / "copilot_checkpoints.db"
-    with sqlite3.connect(file) as connection:
-        assert connection.execute("SELECT count(*) FROM checkpoints").fetchone() == (1,)
-        assert connection.execute("SELECT count(*) FROM writes").fetchone() == (0,)
-    connection.close()
-
-
 async def test_the_first_turn_that_ends_gives_the_title(bench: Bench) -> None:
     held = threading.Event()
     bench.server.script(text("one two", pieces=2).until(held, after=1))
