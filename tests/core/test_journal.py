@@ -16,9 +16,9 @@ from agent_bench import PROJECT, Bench, read, said
 from copilot_core import events as ev
 from copilot_core import journal
 from copilot_core.database import StorageError
-from copilot_core.journal import TurnJournal
+from copilot_core.journal import TurnJournal, TurnStart
 from copilot_core.messages import user_message
-from copilot_core.storage import FILE, FOLDER
+from copilot_core.storage import FILE, FOLDER, ProjectStore
 from copilot_core.tools.base import ToolContext
 from copilot_core.turn import TurnRecord
 from openai_server import call, text
@@ -222,3 +222,49 @@ async def test_arguments_are_journalled_once() -> None:
     await until(lambda: sum(len(e[4]) for e in written) == 39_000)
     assert len(written) > 3
     growing.close()
+
+
+async def test_a_deleted_session_takes_no_entry(bench: Bench) -> None:
+    """Neither of a turn that it had, nor of one that was to begin just then."""
+    bench.server.script(text("Hello"))
+    await bench.ask("hello", "s1")
+    agent = await bench.agent()
+    start = TurnStart("r1", "s1", "ann", PROJECT, "m", user_message("count"))
+    await agent._store.begin(start, None)
+    assert len(entries(bench.path)) == 1
+    await agent.delete_session("s1", "ann")
+    await agent._store.journal.write(start, 1, {"ms": 5, "events": []})
+    assert entries(bench.path) == []
+    await agent._store.begin(start, None)
+    assert entries(bench.path) == []
+
+
+async def test_what_cannot_be_stored_at_the_opening_is_stored_before_the_next_turn(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = threading.Event()
+    bench.server.script(text("one two", pieces=2).until(held, after=1))
+    run = await bench.start("count", "s1")
+    await until(lambda: "one " in str(entries(bench.path)))
+    other = await crashed(bench, tmp_path / "after")
+    held.set()
+    await read(run)
+    reconcile = ProjectStore.reconcile
+
+    async def forbidden(store: ProjectStore, thread_id: str | None = None) -> None:
+        await store.saver.conn.execute("PRAGMA query_only = ON")
+        await reconcile(store, thread_id)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ProjectStore, "reconcile", forbidden)
+        store = (await other.agent())._store
+        assert await other.history("s1") == []
+        with pytest.raises(StorageError):  # no newer turn before this one
+            await other.start("again", "s1")
+    await store.saver.conn.execute("PRAGMA query_only = OFF")
+    bench.server.script(text("Better."))
+    assert said(await other.ask("again", "s1")) == "Better."
+    history = [m["content"] for m in await other.history("s1")]
+    assert history == ["count", "one ", "again", "Better."]
+    assert entries(other.path) == []
+    await other.manager.close_all()
