@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import threading
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import httpx
 import pytest
 
 from chat_edge import PREFIX, chat_edge, decoded, events, problem, until_idle, user
+from copilot_core import timestamps
 from copilot_core.settings import CoreSettings
+from copilot_core.storage import FILE, FOLDER
 from openai_server import OpenAIServer, text
 
 STREAM = f"{PREFIX}/stream"
@@ -23,6 +27,20 @@ def keyed(key: str, **more: str) -> dict[str, str]:
 async def questions(client: httpx.AsyncClient, session_id: str) -> list[str]:
     answer = await client.get(f"{PREFIX}/sessions/{session_id}/history")
     return [m["content"] for m in answer.json()["messages"] if m["role"] == "user"]
+
+
+def age_keys(folder: Path, hours: float) -> list[str]:
+    """Make all keys so much older; which there are."""
+    with sqlite3.connect(folder / "p1" / FOLDER / FILE) as file:
+        found = file.execute("SELECT key, created_at FROM turn_keys ORDER BY key").fetchall()
+        for key, created_at in found:
+            older = datetime.fromisoformat(created_at) - timedelta(hours=hours)
+            file.execute(
+                "UPDATE turn_keys SET created_at = ? WHERE key = ?",
+                (timestamps.as_utc(older.isoformat()), key),
+            )
+    file.close()
+    return [key for key, _ in found]
 
 
 async def test_a_repeated_request_gets_the_same_stream(
@@ -125,6 +143,23 @@ async def test_a_turn_that_is_no_longer_kept_is_not_started_again(
             assert problem(answer)["session_id"] == session_id
             assert await questions(client, session_id) == ["hello"]
     assert len(openai_server.requests) == 2
+
+
+async def test_a_key_is_remembered_for_a_day(tmp_path: Path, openai_server: OpenAIServer) -> None:
+    openai_server.always(text("Hello"))
+    async with chat_edge(tmp_path, openai_server) as client:
+        ask = {"message": "hello", "session_id": "s1"}
+        first = await client.post(STREAM, json=ask, headers=keyed("k1"))
+        await client.post(STREAM, json=ask, headers=keyed("k2"))
+        assert age_keys(tmp_path, 23) == ["k1", "k2"]
+        again = await client.post(STREAM, json=ask, headers=keyed("k1"))
+        assert again.content == first.content
+        assert age_keys(tmp_path, 2) == ["k1", "k2"]
+        anew = await client.post(STREAM, json=ask, headers=keyed("k1"))
+        assert decoded(anew.content)[-1][1]["type"] == "done"
+        assert anew.content != first.content
+        assert await questions(client, "s1") == ["hello"] * 3
+        assert age_keys(tmp_path, 0) == ["k1"]  # what is too old isn't kept
 
 
 async def test_a_refused_request_uses_up_no_key(

@@ -187,13 +187,37 @@ async def test_a_signal_while_a_tool(
     assert [message["role"] for message in history["messages"]] == ["user", "assistant", "tool"]
 
 
+#: The command, with a shorter grace for turns whose last reader has left.
+HASTY = [
+    sys.executable,
+    "-c",
+    "from copilot_adapters.cli import main, serve; serve._DISCONNECT_GRACE = 0.1; main()",
+    "serve",
+]
+
+
+async def test_a_turn_is_stopped_when_its_last_reader_has_left(
+    tmp_path: Path, openai_server: OpenAIServer
+) -> None:
+    openai_server.script(text("one two", pieces=2).hang(after=1))
+    asked = {"message": "count", "session_id": "s1"}
+    with served(tmp_path, command=HASTY, **model(openai_server)) as server:
+        async with httpx.AsyncClient(timeout=20) as client:
+            async with client.stream("POST", f"{server.chat}/stream", json=asked) as response:
+                async for _ in until(events(response), "content"):
+                    pass
+            assert await openai_server.requests[0].left()
+        assert server.end()[0] == 0
+
+
 async def test_a_turn_goes_on_when_its_reader_has_left(
     tmp_path: Path, openai_server: OpenAIServer
 ) -> None:
     held = threading.Event()
     openai_server.script(text("one two", pieces=2).until(held, after=1), text("Counting"))
     asked = {"message": "count", "session_id": "s1"}
-    with served(tmp_path, "--on-disconnect", "continue", **model(openai_server)) as server:
+    arguments = ["--on-disconnect", "continue"]
+    with served(tmp_path, *arguments, command=HASTY, **model(openai_server)) as server:
         async with httpx.AsyncClient(timeout=20) as client:
             async with client.stream("POST", f"{server.chat}/stream", json=asked) as response:
                 async for _ in until(events(response), "content"):

@@ -198,6 +198,17 @@ async def test_the_request_cannot_fit(edge: Edge) -> None:
         await chat.settled(reader, llm_calls=1, untold=1)
 
 
+async def test_a_request_that_cannot_fit_is_not_made(edge: Edge) -> None:
+    """As we know it ourselves; the next question, without this one, fits."""
+    much = "0123456789 " * 5000
+    async with edge(context_window=16_000) as chat:
+        reader = await chat.ask(much)
+        assert failed(await reader.end()) == ("error", "context_window_exceeded", False)
+        assert await chat.shown() == [f"user: {much}"]
+        assert chat.model.requests == []
+        await chat.settled(reader, llm_calls=0)
+
+
 async def test_the_last_answer_without_tools_fails_too(edge: Edge) -> None:
     async with edge(tool_steps=1) as chat:
         chat.model.script(LOOKS + LOOK, error(500, "no"))

@@ -104,7 +104,7 @@ async def test_an_abort_while_the_model_speaks(
             await chat.model.wait_for_requests(1)
             if until:
                 await reader.until(until)
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(1):
                 await chat.abort()
             assert await chat.shown() == ["user: hi", *shown]
             assert (await reader.end())["type"] == "abort"
@@ -120,7 +120,8 @@ async def test_an_abort_while_tools_work(edge: Edge, tool: HangingTool) -> None:
         async with chat.asked() as reader:
             await reader.until("tool_end")
             await tool.begun.wait()
-            await chat.abort()
+            async with asyncio.timeout(1):
+                await chat.abort()
             assert tool.stopped.is_set()
             assert (await reader.end())["type"] == "abort"
         assert await chat.shown() == [
