@@ -53,6 +53,7 @@ _KINDS: dict[str, type[Any]] = {
         ev.ModelCallEnded,
     )
 }
+_TYPES = frozenset(_KINDS.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +171,10 @@ class TurnJournal:
 
     def take(self, event: ev.CoreEvent) -> None:
         """Keep an event until the next entry is written."""
-        if type(event).__name__ in _KINDS:
+        if type(event) in _TYPES:
             self._waiting.append(event)
-            self._arm()
+            if self._timer is None:
+                self._arm()
 
     def close(self) -> None:
         """Begin no further entry."""
