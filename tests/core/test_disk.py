@@ -52,10 +52,11 @@ async def test_a_long_conversation_stays_small(tmp_path: Path) -> None:
         )
         await run.wait()
         biggest = max(biggest, size(tmp_path))
-    assert 200 * ANSWER < biggest < 4 << 20
     agent = await manager.get_agent("p1", tmp_path)
-    assert len((await agent.get_history("s1", "ann", limit=1000))["messages"]) == 400
+    history = await agent.get_history("s1", "ann", limit=1000)
     await manager.close_all()
+    assert len(history["messages"]) == 400
+    assert 200 * ANSWER < biggest < 4 << 20
     with sqlite3.connect(tmp_path / FOLDER / FILE) as file:
         assert file.execute("SELECT count(*) FROM checkpoints").fetchone() == (1,)
         assert file.execute("SELECT count(*) FROM writes").fetchone() == (0,)

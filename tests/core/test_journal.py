@@ -253,15 +253,16 @@ async def test_what_cannot_be_stored_at_the_opening_is_stored_before_the_next_tu
 
     async def forbidden(store: ProjectStore, thread_id: str | None = None) -> None:
         await store.saver.conn.execute("PRAGMA query_only = ON")
-        await reconcile(store, thread_id)
+        try:
+            await reconcile(store, thread_id)
+        finally:
+            await store.saver.conn.execute("PRAGMA query_only = OFF")
 
     with monkeypatch.context() as patch:
         patch.setattr(ProjectStore, "reconcile", forbidden)
-        store = (await other.agent())._store
         assert await other.history("s1") == []
         with pytest.raises(StorageError):  # no newer turn before this one
             await other.start("again", "s1")
-    await store.saver.conn.execute("PRAGMA query_only = OFF")
     bench.server.script(text("Better."))
     assert said(await other.ask("again", "s1")) == "Better."
     history = [m["content"] for m in await other.history("s1")]
