@@ -16,10 +16,11 @@ from copilot_core.text import SurrogateFilter, plain_text, without_surrogates
 from copilot_core.tool_calls import ToolCallStreamAccumulator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from langchain_core.language_models import LanguageModelInput
     from langchain_core.messages import BaseMessage
+    from langchain_core.messages.ai import UsageMetadata
     from langchain_core.runnables import Runnable
 
     from copilot_core.tool_calls import CallGrowth, FinishedCall
@@ -93,8 +94,7 @@ async def read_text(model: Model, prompt: Sequence[BaseMessage], **options: Any)
     reading = AnswerRead()
     async with aclosing(model.astream(prompt, **options)) as chunks:  # type: ignore[type-var]  # as above
         async for chunk in chunks:
-            for _ in reading.take(chunk):
-                pass
+            reading.take(chunk)
     return reading
 
 
@@ -130,66 +130,61 @@ class AnswerRead:
         """All of the text that was told."""
         return "".join(self._texts)
 
-    def take(self, chunk: AIMessage) -> Iterator[ev.CoreEvent]:
+    def take(self, chunk: AIMessage) -> list[ev.CoreEvent]:
         """What a chunk tells, or a message sent whole. Raises ModelFailure if it is too much."""
         self.begun = True
         reasoning, text, calls = _reasoning(chunk), plain_text(chunk.content), _has_calls(chunk)
-        self._count(chunk, len(reasoning) + len(text))
-        self._take_finish_reason(chunk, says_more=bool(reasoning or text or calls))
-        self._take_usage(chunk)
-        if reasoning:
-            yield ev.ReasoningDelta(self.message_id, reasoning)
-        yield from self._told(self._filter.feed(text))
-        if calls:
-            yield from self._grown(self._calls.feed(chunk))
-            if len(self._calls) > MAX_CALLS:
-                raise ModelFailure(ENDLESS)
-
-    def finish(self) -> Iterator[ev.CoreEvent]:
-        """What is left to be told when no chunk follows."""
-        yield from self._told(self._filter.rest())
-        growth, self.finished = self._calls.finish(self.finish_reason)
-        yield from self._grown(growth)
-
-    def _told(self, text: str) -> Iterator[ev.CoreEvent]:
-        if text:
-            self._texts.append(text)
-            yield ev.TextDelta(self.message_id, text)
-
-    def _grown(self, calls: Iterable[CallGrowth]) -> Iterator[ev.CoreEvent]:
-        for call in calls:
-            yield ev.CallDelta(
-                self.message_id, call.call_id, call.name, call.arguments, call.complete
-            )
-
-    def _count(self, chunk: AIMessage, said: int) -> None:
-        pieces = getattr(chunk, "tool_call_chunks", None) or ()
         self._chunks += 1
-        self._size += said + sum(
-            len(piece.get(part) or "") for piece in pieces for part in ("id", "name", "args")
-        )
+        self._size += len(reasoning) + len(text) + (_size(chunk) if calls else 0)
         if self._chunks > MAX_CHUNKS or self._size > MAX_ANSWER:
             raise ModelFailure(ENDLESS)
-
-    def _take_finish_reason(self, chunk: AIMessage, *, says_more: bool) -> None:
-        if says_more:
+        if reasoning or text or calls:
             self.ended = False
+        if chunk.response_metadata:
+            self._take_finish_reason(chunk.response_metadata)
+        if chunk.usage_metadata is not None:
+            self._take_usage(chunk.usage_metadata)
+        events: list[ev.CoreEvent] = []
+        if reasoning:
+            events.append(ev.ReasoningDelta(self.message_id, reasoning))
+        if text := self._filter.feed(text):
+            self._texts.append(text)
+            events.append(ev.TextDelta(self.message_id, text))
+        if calls:
+            events += self._grown(self._calls.feed(chunk))
+            if len(self._calls) > MAX_CALLS:
+                raise ModelFailure(ENDLESS)
+        return events
+
+    def finish(self) -> list[ev.CoreEvent]:
+        """What is left to be told when no chunk follows."""
+        events: list[ev.CoreEvent] = []
+        if text := self._filter.rest():
+            self._texts.append(text)
+            events.append(ev.TextDelta(self.message_id, text))
+        growth, self.finished = self._calls.finish(self.finish_reason)
+        return events + self._grown(growth)
+
+    def _grown(self, calls: Iterable[CallGrowth]) -> list[ev.CoreEvent]:
+        return [
+            ev.CallDelta(self.message_id, call.call_id, call.name, call.arguments, call.complete)
+            for call in calls
+        ]
+
+    def _take_finish_reason(self, metadata: Mapping[str, Any]) -> None:
         for key in ("finish_reason", "stop_reason"):
-            reason = chunk.response_metadata.get(key)
+            reason = metadata.get(key)
             if isinstance(reason, str) and reason:
                 self.finish_reason = without_surrogates(reason)[:MAX_FINISH_REASON]
                 self.ended = True
                 return
 
-    def _take_usage(self, chunk: AIMessage) -> None:
+    def _take_usage(self, usage: UsageMetadata) -> None:
         """Count what a chunk tells of tokens.
 
         Input tokens that are told again make it a repeat or a running total, of which the most
         counts. Else a chunk's counts are its share, and add up, as LangChain's do.
         """
-        usage = chunk.usage_metadata
-        if usage is None:
-            return
         told_in, told_out = _tokens(usage["input_tokens"]), _tokens(usage["output_tokens"])
         # What tells nothing but zeros was made of an answer that told nothing.
         if not (told_in or told_out):
@@ -208,6 +203,12 @@ def says_something(message: AIMessage) -> bool:
 def _tokens(count: int) -> int:
     """A provider's count; 0, as if it told nothing, for what no answer can have used."""
     return count if 0 < count <= MAX_TOKENS else 0
+
+
+def _size(chunk: AIMessage) -> int:
+    """How many characters a chunk tells of calls."""
+    pieces = getattr(chunk, "tool_call_chunks", None) or ()
+    return sum(len(piece.get(part) or "") for piece in pieces for part in ("id", "name", "args"))
 
 
 def _has_calls(chunk: AIMessage) -> bool:
