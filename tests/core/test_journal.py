@@ -6,6 +6,7 @@ import asyncio
 import shutil
 import sqlite3
 import threading
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +44,22 @@ async def until(holds: Any) -> None:
             await asyncio.sleep(0.01)
 
 
-async def crashed(bench: Bench, folder: Path) -> Bench:
+Crash = Callable[[Path], Bench]
+
+
+@pytest.fixture
+async def crashed(bench: Bench) -> AsyncIterator[Crash]:
     """What another process would find if this one died now: a copy of the file as it is."""
-    shutil.copytree(bench.path / FOLDER, folder / FOLDER)
-    return Bench(bench.server, folder, bench.settings, bench.runs)
+    found: list[Bench] = []
+
+    def crash(folder: Path) -> Bench:
+        shutil.copytree(bench.path / FOLDER, folder / FOLDER)
+        found.append(Bench(bench.server, folder, bench.settings, bench.runs))
+        return found[-1]
+
+    yield crash
+    for other in found:
+        await other.manager.close_all()
 
 
 async def test_a_turn_is_journalled_and_forgotten_when_it_is_stored(bench: Bench) -> None:
@@ -61,7 +74,7 @@ async def test_a_turn_is_journalled_and_forgotten_when_it_is_stored(bench: Bench
     assert entries(bench.path) == []
 
 
-async def test_a_crash_in_mid_text(bench: Bench, tmp_path: Path) -> None:
+async def test_a_crash_in_mid_text(bench: Bench, crashed: Crash, tmp_path: Path) -> None:
     bench.server.script(text("Hello").with_usage(5, 7))
     await bench.ask("hello", "s1")
     held = threading.Event()
@@ -69,7 +82,7 @@ async def test_a_crash_in_mid_text(bench: Bench, tmp_path: Path) -> None:
     run = await bench.start("count", "s1")
     await until(lambda: run.last == 2)
     await asyncio.sleep(0.1)
-    other = await crashed(bench, tmp_path / "after")
+    other = crashed(tmp_path / "after")
     history = await other.history("s1")
     streamed = said(await _so_far(run))
     assert [m["content"] for m in history] == ["hello", "Hello", "count", streamed]
@@ -85,10 +98,9 @@ async def test_a_crash_in_mid_text(bench: Bench, tmp_path: Path) -> None:
     assert [m["content"] for m in bench.server.requests[-1].messages[-2:]] == [streamed, "again"]
     held.set()
     await read(run)
-    await other.manager.close_all()
 
 
-async def test_a_crash_while_a_tool_runs(bench: Bench, tmp_path: Path) -> None:
+async def test_a_crash_while_a_tool_runs(bench: Bench, crashed: Crash, tmp_path: Path) -> None:
     """The call is answered `aborted`, as far as anybody knows; what was answered stays."""
     held = asyncio.Event()
 
@@ -104,7 +116,7 @@ async def test_a_crash_while_a_tool_runs(bench: Bench, tmp_path: Path) -> None:
     bench.server.script(calls + call("gns3_topology_reader", {}, id="b"))
     run = await bench.start("look", "s1")
     await until(lambda: "no such node" in str(entries(bench.path)))
-    other = await crashed(bench, tmp_path / "after")
+    other = crashed(tmp_path / "after")
     user, assistant, *results = await other.history("s1")
     assert user["content"] == "look"
     assert assistant["content"] == "Looking. "
@@ -119,14 +131,15 @@ async def test_a_crash_while_a_tool_runs(bench: Bench, tmp_path: Path) -> None:
     bench.server.script(text("Done."))
     held.set()
     await read(run)
-    await other.manager.close_all()
 
 
-async def test_a_journal_that_cannot_be_read_harms_nobody(bench: Bench, tmp_path: Path) -> None:
+async def test_a_journal_that_cannot_be_read_harms_nobody(
+    bench: Bench, crashed: Crash, tmp_path: Path
+) -> None:
     bench.server.script(text("Hello"), text("Hello"))
     await bench.ask("hello", "s1")
     await bench.ask("hello", "s2")
-    other = await crashed(bench, tmp_path / "after")
+    other = crashed(tmp_path / "after")
     with sqlite3.connect(other.path / FOLDER / FILE) as file:
         for run_id, entry in (
             ("r1", "{"),
@@ -154,10 +167,11 @@ async def test_a_journal_that_cannot_be_read_harms_nobody(bench: Bench, tmp_path
     assert [m["content"] for m in await other.history("s2")][:2] == ["hello", "Hello"]
     bench.server.script(text("Better."))
     assert said(await other.ask("again", "s1")) == "Better."
-    await other.manager.close_all()
 
 
-async def test_a_deleted_session_is_not_brought_back(bench: Bench, tmp_path: Path) -> None:
+async def test_a_deleted_session_is_not_brought_back(
+    bench: Bench, crashed: Crash, tmp_path: Path
+) -> None:
     """Nor by an entry that comes late, nor by what another process finds."""
     held = threading.Event()
     bench.server.script(text("one two three", pieces=3).until(held, after=2))
@@ -169,9 +183,8 @@ async def test_a_deleted_session_is_not_brought_back(bench: Bench, tmp_path: Pat
     assert (await read(run))[-1]["reason"] == "deleted"
     await asyncio.sleep(0.05)
     assert entries(bench.path) == []
-    other = await crashed(bench, tmp_path / "after")
+    other = crashed(tmp_path / "after")
     assert await (await other.agent()).list_sessions("ann") == []
-    await other.manager.close_all()
 
 
 async def _so_far(run: Any) -> list[Any]:
@@ -240,13 +253,13 @@ async def test_a_deleted_session_takes_no_entry(bench: Bench) -> None:
 
 
 async def test_what_cannot_be_stored_at_the_opening_is_stored_before_the_next_turn(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, crashed: Crash, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = threading.Event()
     bench.server.script(text("one two", pieces=2).until(held, after=1))
     run = await bench.start("count", "s1")
     await until(lambda: "one " in str(entries(bench.path)))
-    other = await crashed(bench, tmp_path / "after")
+    other = crashed(tmp_path / "after")
     held.set()
     await read(run)
     reconcile = ProjectStore.reconcile
