@@ -62,14 +62,17 @@ class ContextWindow:
         """Tokens for all that is sent."""
         return self.tokens - self.answer
 
-    @property
-    def exceeded(self) -> TurnFailed:
-        """What the user is told when nothing more can be left out."""
+    def exceeded(self, fixed: int) -> TurnFailed:
+        """What the user is told when nothing more can be left out.
+
+        ``fixed``: tokens of what every request holds.
+        """
         return TurnFailed(
             "context_window_exceeded",
             "This doesn't fit the model's context window, even without the earlier conversation: "
-            f"of {self.tokens} tokens, {self.answer} are kept for the answer. Send a shorter "
-            "message, ask for less at once, or choose a model with a larger context window.",
+            f"of {self.tokens} tokens, {self.answer} are kept for the answer, and instructions "
+            f"and tools take about {fixed}. Send a shorter message, ask for less at once, or "
+            "choose a model with a larger context window.",
             retryable=False,
         )
 

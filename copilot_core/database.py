@@ -62,8 +62,12 @@ _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 class StorageError(ChatError):
     """A project's file can't be had, read or written. The message says why, for people."""
 
-    def __init__(self, why: str, *, busy: bool = False) -> None:
-        super().__init__("internal", f"The project's conversations can't be used: {why}.")
+    def __init__(self, why: str, *, busy: bool = False, passing: bool = True) -> None:
+        super().__init__(
+            "internal", f"The project's conversations can't be used: {why}.", retry_after=5
+        )
+        #: It may be mended while the file is open.
+        self.passing = passing
         #: Somebody else was writing: a moment later it may work.
         self.busy = busy
 
@@ -103,7 +107,7 @@ class Database:
         A file that is damaged is moved aside, to ``{name}.damaged-{time}``, and a new one begun.
         Raises StorageError: it is owned by somebody else, or can't be opened or written to.
         """
-        with _told():
+        with _told(path):
             path, owned = await asyncio.to_thread(_own, path)
             try:
                 try:
@@ -173,7 +177,7 @@ class Database:
             self.lost = True
             raise StorageError("their file was moved or replaced")
         try:
-            with _told():
+            with _told(self._path):
                 yield
         except StorageError as error:
             self.damaged = self.damaged or _code(error.__cause__) in _DAMAGED
@@ -216,22 +220,23 @@ async def own_table(
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _told(path: Path) -> Iterator[None]:
     """What goes wrong with the file, as a sentence; the log has the rest."""
     try:
         yield
     except Timeout:
-        raise StorageError(
-            "they are open in another process or project, or still being closed"
-        ) from None
+        why = "they are open in another process or project, or still being closed"
+        log.error("%s can't be opened: %s", path, why)
+        raise StorageError(why) from None
     except sqlite3.Error as error:
-        log.error("a project's file failed: %s", outline(error))
         code = _code(error)
         why = _WHY.get(code, "their file can't be used")
-        raise StorageError(why, busy=code in _BUSY) from error
+        log.error("%s failed: %s", path, why if code in _WHY else outline(error))
+        raise StorageError(why, busy=code in _BUSY, passing=code not in _DAMAGED) from error
     except OSError as error:
-        log.error("a project's file failed: %s", outline(error))
-        raise StorageError((error.strerror or "the disk failed").lower()) from error
+        why = (error.strerror or "the disk failed").lower()
+        log.error("%s failed: %s", path, why)
+        raise StorageError(why) from error
 
 
 def _code(error: BaseException | None) -> int:
@@ -315,7 +320,7 @@ async def _connect(path: Path) -> Connection:
 
 def _move_aside(path: Path) -> None:
     aside = path.with_name(f"{path.name}.damaged-{timestamps.now().replace(':', '')}")
-    log.error("a project's file is damaged: it is kept as %s, and a new one begun", aside.name)
+    log.error("%s is damaged: it is kept as %s, and a new one begun", path, aside.name)
     for tail in ("-journal", "-wal", "-shm", ""):
         part = path.with_name(path.name + tail)
         if part.exists():

@@ -140,10 +140,11 @@ async def _ask(
     closing = [HumanMessage(ANSWER_NOW)] if last else []
     window = ContextWindow.of(get_current_llm_config(), turn.model)
     if window is not None:
-        room = window.prompt - estimated_tokens([*turn.opening, *closing], offered)
+        fixed = estimated_tokens([*turn.opening, *closing], offered)
+        room = window.prompt - fixed
         history = newest(history, room)
         if estimated_tokens(history) > room:
-            raise ModelFailure(window.exceeded)
+            raise ModelFailure(window.exceeded(fixed))
     if turn.history_tokens is not None:
         history = newest(history, turn.history_tokens)
     model = turn.model.bind_tools(offered) if offered else turn.model

@@ -220,7 +220,7 @@ class Run:
                 self._journal.close()
                 await self._in_time(store(end))
         except StorageError as error:
-            end = _not_stored(error)
+            end = _not_stored(error, kept=error.passing)
         except Exception as error:
             log.error("a turn could not be stored: %s", outline(error))
             end = _INTERNAL
@@ -330,5 +330,8 @@ class Run:
             self._cancel(ev.TurnAborted("disconnected"))
 
 
-def _not_stored(error: StorageError) -> ev.TurnFailed:
-    return ev.TurnFailed("internal", error.message, retryable=True)
+def _not_stored(error: StorageError, *, kept: bool = False) -> ev.TurnFailed:
+    if not kept:
+        return ev.TurnFailed("internal", error.message, retryable=True)
+    message = f"{error.message} What was said is kept, and stored when that is over."
+    return ev.TurnFailed("internal", message, retryable=False)

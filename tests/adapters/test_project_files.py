@@ -106,7 +106,8 @@ async def test_a_full_disk(tmp_path: Path, model: OpenAIServer, disk: Any, why: 
         await fill(True)
         held.set()
         last = await running
-        assert (last["type"], last["code"], last["error"]) == ("error", "internal", said(why))
+        kept = f"{said(why)} What was said is kept, and stored when that is over."
+        assert (last["code"], last["error"], last["retryable"]) == ("internal", kept, False)
         refused = await p1.post("long " * 6000)
         assert (refused.status_code, problem(refused)["detail"]) == (503, said(why))
         assert await p1.shown() == ["hello", "Hello"]
