@@ -126,7 +126,7 @@ def check_messages(turn: Turn, asked: list[Asked]) -> None:
         told = [(call.name, without_surrogates(call.arguments)) for call in answer.calls]
         assert message["metadata"]["model"] == "scripted"
         if "interrupted" not in message["metadata"]:
-            assert (message["content"], said) == (answer.text, told)
+            assert (message["content"], said) == (answer.text, told), answer
             assert each.complete
             meant |= {c["id"]: m for c, m in zip(calls, answer.calls, strict=True)}
         else:

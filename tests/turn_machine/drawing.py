@@ -18,9 +18,9 @@ words = texts.map(without_surrogates)
 
 
 @st.composite
-def cut_texts(draw: st.DrawFn, text: str) -> list[str]:
-    """A text in pieces, some of them empty; pairs of surrogates may be cut too."""
-    if draw(st.booleans()):
+def cut_texts(draw: st.DrawFn, text: str, *, pairs: bool = False) -> list[str]:
+    """A text in pieces, some of them empty; unless `pairs`, pairs of surrogates may be cut too."""
+    if not pairs and draw(st.booleans()):
         text = "".join(map(_as_surrogates, text))
     places = sorted(draw(st.lists(st.integers(0, len(text)), max_size=5)))
     return [text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]
@@ -143,7 +143,8 @@ def streamed_call(draw: st.DrawFn, meant: MeantCall, index: int, call_id: str) -
         case "resent":
             pieces.append({"index": index, "function": {"arguments": arguments}})
         case "so_far":
-            so_far = accumulate(piece["function"]["arguments"] for piece in pieces)
+            # A half of a pair of surrogates can only be at the end of what comes later.
+            so_far = accumulate(draw(cut_texts(without_surrogates(arguments), pairs=True)))
             pieces = [{"index": index, "function": {"arguments": text}} for text in so_far]
         case "placeholder":
             opening["function"]["arguments"] = "{}"
