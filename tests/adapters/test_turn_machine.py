@@ -17,7 +17,7 @@ from turn_machine.server import Server
 from turn_machine.world import USERS
 
 EXAMPLES = int(os.environ.get("TURN_MACHINE_EXAMPLES", "0"))
-STEPS = int(os.environ.get("TURN_MACHINE_STEPS", "30"))
+STEPS = int(os.environ.get("TURN_MACHINE_STEPS", "50"))
 
 
 class TurnMachine(Server):
@@ -42,7 +42,7 @@ def test_whatever_happens_to_turns() -> None:
     run_state_machine_as_test(
         TurnMachine,
         settings=settings(
-            max_examples=EXAMPLES or 40,
+            max_examples=EXAMPLES or 60,
             stateful_step_count=STEPS,
             derandomize=not EXAMPLES,
             deadline=None,

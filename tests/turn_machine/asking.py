@@ -89,8 +89,9 @@ class Asking(Machine):
             return None
         self.count += 1
         tag = f"q{self.count}"
-        body = {"message": f"{tag} {text}", "session_id": session_id, "stream": streamed}
-        body |= {} if temperature is None else {"temperature": temperature}
+        body: Json = {"message": f"{tag} {text}", "session_id": session_id, "stream": streamed}
+        if temperature is not None:
+            body["temperature"] = temperature
         session = session or Session(session_id or "", user)
         self.world.book.script(tag, session, script, title)
         return Turn(tag, session, body, f"key-{tag}" if keyed else None, session.title is None)

@@ -31,6 +31,7 @@ async def conclude(world: World, turn: Turn, *, kept: bool = True) -> None:
     await requests_are_over(asked)
     if turn.whole:
         check_stream(turn)
+    if turn.stopped != "killed":
         check_end(turn, asked, world.context_window)
     turn.stored = (await world.history(session))[len(session.messages) :]
     check_messages(turn, asked)

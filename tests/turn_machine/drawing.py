@@ -191,7 +191,8 @@ _BROKEN = st.sampled_from(["cut", "reset", "silent", "error", "garbage"])
 @st.composite
 def answers(draw: st.DrawFn, *, calls: bool) -> Answer:
     """An answer that says something, or calls tools."""
-    deltas, meant = draw(saying()), []
+    deltas = draw(saying())
+    meant: list[MeantCall] = []
     finish = draw(st.sampled_from(["stop", "STOP", "length", "content_filter", None, ""]))
     if calls:
         more, meant = draw(calling())

@@ -202,7 +202,7 @@ class World:
         """One more reader of a turn, after an event of this number; None: of what runs."""
         path = f"/sessions/{turn.session.id}/stream"
         headers = {} if after is None else {"last_event_id": f"{turn.run_id}:{after}"}
-        response = await self.stream("GET", path, turn.session.user, **headers)
+        response = await self.stream("GET", path, turn.session.user, None, **headers)
         assert response.status_code == 200, await response.aread()
         return Reader(response)
 
