@@ -42,7 +42,7 @@ def test_whatever_happens_to_turns() -> None:
     run_state_machine_as_test(
         TurnMachine,
         settings=settings(
-            max_examples=EXAMPLES or 60,
+            max_examples=EXAMPLES or 70,
             stateful_step_count=STEPS,
             derandomize=not EXAMPLES,
             deadline=None,

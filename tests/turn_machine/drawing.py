@@ -13,6 +13,7 @@ from turn_machine.tools import BEHAVIOURS, CLOSED_TOOL, START_TOOL, TEMPLATES_TO
 # Plain text, what takes several bytes, what takes two surrogates, lone surrogates, controls.
 _CHARACTERS = st.sampled_from('ab .\nöß→中🙂👩\ud83d\ude42\udc00\x00\x1b\u2028"\\')
 texts = st.text(_CHARACTERS, max_size=16)
+_OFTEN = st.sampled_from([True, True, True, False])
 #: What can be in a request.
 words = texts.map(without_surrogates)
 
@@ -37,7 +38,8 @@ def _as_surrogates(character: str) -> str:
 def saying(draw: st.DrawFn) -> list[Json]:
     """Deltas of text."""
     deltas: list[Json] = []
-    for piece in draw(cut_texts(draw(texts))):
+    text = draw(st.text(_CHARACTERS, min_size=1, max_size=24)) if draw(_OFTEN) else ""
+    for piece in draw(cut_texts(text)):
         form = draw(
             st.sampled_from(["plain", "plain", "plain", "list", "empty", "null", "thought"])
         )
@@ -184,7 +186,6 @@ def calling(draw: st.DrawFn) -> tuple[list[Json], list[MeantCall]]:
 
 # -- answers -----------------------------------------------------------------------------
 
-_OFTEN = st.sampled_from([True, True, True, False])
 _BROKEN = st.sampled_from(["cut", "reset", "silent", "error", "garbage"])
 
 
@@ -199,6 +200,9 @@ def answers(draw: st.DrawFn, *, calls: bool) -> Answer:
         deltas += more
         finish = draw(st.sampled_from(["tool_calls", "TOOL_CALLS", "stop", None, "length"]))
     ends = ["whole", "whole", "no_done", *(["cut_late"] if finish else [])]
+    # All but the chunks that say how it finished, less some of the last.
+    most = len(deltas) + 1
+    places = st.integers(0, most).map(lambda less: most - less)
     broken = draw(st.sampled_from([False] * 5 + [True]))
     return Answer(
         deltas=tuple(deltas),
@@ -207,9 +211,9 @@ def answers(draw: st.DrawFn, *, calls: bool) -> Answer:
         prompt=draw(st.integers(1, 99)),
         completion=draw(st.integers(1, 99)),
         usage=draw(st.sampled_from(["last", "repeated", "growing", "shares", "split", "absent"])),
-        hold=draw(st.integers(0, len(deltas) + 1)) if draw(_OFTEN) else None,
+        hold=draw(places) if draw(_OFTEN) else None,
         end=draw(_BROKEN) if broken else draw(st.sampled_from(ends)),
-        broken_after=draw(st.integers(0, len(deltas) + 1)) if broken else 0,
+        broken_after=draw(places) if broken else 0,
         cuts=tuple(draw(st.lists(st.integers(0, 5000), max_size=4))),
     )
 
@@ -229,9 +233,10 @@ failures = st.builds(
 
 #: A turn's answers in order. Behind them the model says that that is all.
 scripts = st.lists(
-    st.sampled_from([True, True, True, True, False, None]).flatmap(
+    st.sampled_from([False, True, True, True, True, None]).flatmap(
         lambda calls: failures if calls is None else answers(calls=calls)
     ),
+    min_size=1,
     max_size=4,
 )
 

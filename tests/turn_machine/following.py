@@ -41,23 +41,28 @@ class Following(Stopping):
         """One reader reads all that there is."""
         followed = self.followed(now=True)
         turn, reading = followed[pick % len(followed)]
+        await self.reads(turn, reading)
+
+    async def reads(self, turn: Turn, reading: Reading) -> None:
         while reading.reader and turn.run and reading.last < turn.run.last:
             await reading.reader.one()
 
     @precondition(lambda machine: machine.followed(now=True))
     @rule(
         pick=picks,
-        reads=st.booleans(),
+        reads=st.sampled_from(["nothing", "something", "all"]),
         then=st.sampled_from(["", "stays away", "comes back", "comes back"]),
         share=shares,
     )
     @on_loop
-    async def leave(self, pick: int, reads: bool, then: str, share: float) -> None:
+    async def leave(self, pick: int, reads: str, then: str, share: float) -> None:
         """A reader leaves: for now, for longer than the turn waits for it, or for a moment."""
         followed = self.followed(now=True)
         turn, reading = followed[pick % len(followed)]
+        if reads == "all":
+            await self.reads(turn, reading)
         if reading.reader is not None:
-            if reads and turn.run and reading.last < turn.run.last:
+            if reads == "something" and turn.run and reading.last < turn.run.last:
                 await reading.reader.one()
             await reading.reader.response.aclose()
         reading.leave()

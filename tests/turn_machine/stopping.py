@@ -75,11 +75,32 @@ class Stopping(Asking):
             assert (answer.status_code, problem(answer)["code"]) == (404, "session_not_found")
 
     @precondition(Machine.some_session)
-    @rule(pick=picks, limit=st.integers(1, 3))
+    @rule(
+        pick=picks,
+        what=st.sampled_from(["look", "rename", "pin", "unpin"]),
+        title=drawing.words,
+    )
     @on_loop
-    async def look(self, pick: int, limit: int) -> None:
-        """What changes nothing: its pages, a stop where nothing runs, whatever a stranger does."""
+    async def change(self, pick: int, what: str, title: str) -> None:
+        """What its user may do with a session at any time."""
         session = self.all[pick % len(self.all)]
+        path, user = f"/sessions/{session.id}", session.user
+        match what:
+            case "look":
+                await self.look(session)
+            case "rename":
+                answer = await self.world.ask("PATCH", path, user, {"title": f"My {title}"})
+                session.title, session.title_by_user = answer.json()["title"], True
+                assert session.title.startswith("My")
+            case _:
+                session.pinned = what == "pin"
+                method = "PUT" if session.pinned else "DELETE"
+                answer = await self.world.ask(method, f"{path}/pin", user)
+                assert answer.json()["pinned"] is session.pinned
+        self.happened(what)
+
+    async def look(self, session: Session) -> None:
+        """What changes nothing: a stop where nothing runs, whatever a stranger does, pages."""
         if session.running is None:
             await self.abort(session)
         other = next(name for name in USERS if name != session.user)
@@ -87,7 +108,7 @@ class Stopping(Asking):
         body = {"message": "let me in", "session_id": session.id}
         answer = await self.world.ask("POST", "/stream", other, body)
         assert (answer.status_code, problem(answer)["code"]) == (404, "session_not_found")
-        path = f"/sessions/{session.id}/history?limit={limit}"
+        path = f"/sessions/{session.id}/history?limit=2"
         messages: list[Json] = []
         more = True
         while more:
@@ -96,22 +117,3 @@ class Stopping(Asking):
             messages = page["messages"] + messages
             more = page["has_more"]
         assert messages == await self.world.history(session)
-
-    @precondition(Machine.some_session)
-    @rule(pick=picks, title=drawing.words, pinned=st.none() | st.booleans())
-    @on_loop
-    async def change(self, pick: int, title: str, pinned: bool | None) -> None:
-        """Its user gives a session a title, or pins it, or takes the pin away."""
-        session = self.all[pick % len(self.all)]
-        path = f"/sessions/{session.id}"
-        if pinned is None:
-            body = {"title": f"My {title}"}
-            answer = await self.world.ask("PATCH", path, session.user, body)
-            session.title, session.title_by_user = answer.json()["title"], True
-            assert session.title.startswith("My")
-        else:
-            method = "PUT" if pinned else "DELETE"
-            answer = await self.world.ask(method, f"{path}/pin", session.user)
-            assert answer.json()["pinned"] is pinned
-            session.pinned = pinned
-        self.happened("changed")

@@ -16,7 +16,9 @@ TEMPLATES_TOOL = "get_gns3_templates"
 CLOSED_TOOL = "stop_gns3_node"
 UNKNOWN_TOOL = "make_coffee"
 
-BEHAVIOURS = ["ok", "odd", "long", "failed", "raise", "exit", "cancel", "wrong", "hold"]
+BEHAVIOURS = [
+    "hold", "hold", "ok", "odd", "long", "failed", "raise", "exit", "cancel", "wrong", "hold",
+]  # fmt: skip
 #: Those with a result that isn't an error.
 GOOD = {"ok", "odd", "long", "hold"}
 #: More than a result may have; what a console may say.

@@ -126,7 +126,13 @@ class World:
         self.client.timeout = httpx.Timeout(None)
 
     async def shut(self) -> None:
-        await self._edge.__aexit__(None, None, None)
+        await self.agents.close_all()
+        shutting = asyncio.ensure_future(self._edge.__aexit__(None, None, None))
+        while not shutting.done():
+            # uvicorn looks every tenth of a second whether it may end: ten times as often.
+            self.loop.ahead += 0.02
+            await asyncio.sleep(0.002)
+        await shutting
 
     def end(self) -> None:
         """Give back everything. Fails when something is left behind."""
