@@ -8,7 +8,7 @@ import sqlite3
 import tempfile
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import AbstractAsyncContextManager, closing, contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -136,18 +136,16 @@ class World:
 
     def end(self) -> None:
         """Give back everything. Fails when something is left behind."""
-        try:
+        with ExitStack() as ending:
+            ending.callback(shutil.rmtree, self.folder)
+            ending.callback(self.loop.close)
+            ending.callback(lambda: self.run(self.loop.shutdown_default_executor()))
+            ending.push(self.model)
+            ending.push(self._events)
+            ending.callback(self._swap_levels)
+            ending.callback(logging.getLogger().removeHandler, self.log)
             self.run(self.shut())
             left = asyncio.all_tasks(self.loop)
-        finally:
-            self._events.__exit__(None, None, None)
-            logging.getLogger().removeHandler(self.log)
-            self._swap_levels()
-            self.model.__exit__(None, None, None)
-            self.run(self.loop.shutdown_asyncgens())
-            self.run(self.loop.shutdown_default_executor())
-            self.loop.close()
-            shutil.rmtree(self.folder)
         assert left == set()
         assert _resources() == self._before
 
