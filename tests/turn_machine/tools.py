@@ -115,4 +115,4 @@ def status_of(call: MeantCall) -> str:
 
 def hangs(call: MeantCall) -> bool:
     """Whether a call waits for the test."""
-    return '"hold"' in call.arguments
+    return call.name == START_TOOL and '["hold"]' in call.arguments and status_of(call) == "success"
