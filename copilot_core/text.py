@@ -30,6 +30,11 @@ class SurrogateFilter:
             text, self._half = text[:-1], text[-1]
         return without_surrogates(text)
 
+    @property
+    def waiting(self) -> bool:
+        """Whether half of a pair is held back."""
+        return bool(self._half)
+
     def rest(self) -> str:
         """What is left when no piece follows."""
         half, self._half = self._half, ""

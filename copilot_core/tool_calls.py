@@ -207,6 +207,8 @@ class _Call:
 
     def append(self, piece: str) -> None:
         """Take a piece of the arguments, or recognise that it says nothing new."""
+        if self._filter.waiting and self._so_far(without_surrogates(piece)):
+            self._filter = SurrogateFilter()  # the half that waits comes again in this piece
         piece = self._filter.feed(piece)
         if self._could_restate(piece):
             again = _json_object(piece)

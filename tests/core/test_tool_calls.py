@@ -435,3 +435,14 @@ def test_any_interleaving_gives_back_the_calls(stream, per_chunk):
 def test_arguments_that_are_nested_too_deep_are_invalid(levels: int, valid: bool) -> None:
     call = finished_call("c", "ping", '{"a":' + "[" * levels + "]" * levels + "}")
     assert call.valid is valid
+
+
+def test_arguments_sent_so_far_may_be_cut_inside_a_pair_of_surrogates():
+    """The half comes again in the next piece, with what came before it."""
+    text = '{"why": "\ud83d\ude42", "n": 1}'
+    for at in range(1, len(text)):
+        for again in range(at, len(text)):
+            told = ({"index": 0, "args": text[:end]} for end in (at, again, len(text)))
+            growth, finished = pieces({"index": 0, "id": "c", "name": "ping", "args": ""}, *told)
+            check_growth(growth, finished)
+            assert [call.args for call in finished] == [{"why": "\U0001f642", "n": 1}]

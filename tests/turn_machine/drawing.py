@@ -19,9 +19,9 @@ words = texts.map(without_surrogates)
 
 
 @st.composite
-def cut_texts(draw: st.DrawFn, text: str, *, pairs: bool = False) -> list[str]:
-    """A text in pieces, some of them empty; unless `pairs`, pairs of surrogates may be cut too."""
-    if not pairs and draw(st.booleans()):
+def cut_texts(draw: st.DrawFn, text: str) -> list[str]:
+    """A text in pieces, some of them empty; pairs of surrogates may be cut too."""
+    if draw(st.booleans()):
         text = "".join(map(_as_surrogates, text))
     places = sorted(draw(st.lists(st.integers(0, len(text)), max_size=5)))
     return [text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]
@@ -145,8 +145,7 @@ def streamed_call(draw: st.DrawFn, meant: MeantCall, index: int, call_id: str) -
         case "resent":
             pieces.append({"index": index, "function": {"arguments": arguments}})
         case "so_far":
-            # A half of a pair of surrogates can only be at the end of what comes later.
-            so_far = accumulate(draw(cut_texts(without_surrogates(arguments), pairs=True)))
+            so_far = accumulate(draw(cut_texts(arguments)))
             pieces = [{"index": index, "function": {"arguments": text}} for text in so_far]
         case "placeholder":
             opening["function"]["arguments"] = "{}"
