@@ -18,10 +18,13 @@ from copilot_core.errors import ChatError
 from copilot_core.tracebacks import outline
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    #: How a surface says an error to whom `scope` comes from.
+    Respond = Callable[["ProblemError", Scope], Response]
 
 MEDIA_TYPE = "application/problem+json"
 TYPE = "urn:copilot-contracts:problem:"
@@ -94,7 +97,7 @@ def request_id(scope: Scope) -> str:
     return made
 
 
-def problem_response(problem: ProblemError, request: str) -> Response:
+def problem_response(problem: ProblemError, scope: Scope) -> Response:
     """The answer: the `Problem` contract, never cached."""
     body = {
         "type": TYPE + problem.code,
@@ -102,7 +105,7 @@ def problem_response(problem: ProblemError, request: str) -> Response:
         "status": problem.status,
         "detail": problem.detail,
         "code": problem.code,
-        "request_id": request,
+        "request_id": request_id(scope),
         "message": problem.detail,
         **problem.more,
     }
@@ -111,33 +114,32 @@ def problem_response(problem: ProblemError, request: str) -> Response:
 
 
 class ProblemBoundary:
-    """ASGI middleware: whatever the app inside raises is answered as a problem.
+    """ASGI middleware: whatever the app inside raises is answered as a problem, or as `respond`
+    says it. Of several around each other, the innermost answers.
 
     Unexpected exceptions are logged by their types and frames, and answered without them. Once
     the answer has begun it can't be changed: the exception is logged and the connection ends.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, respond: Respond = problem_response) -> None:
         self.app = app
+        self._respond = respond
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         request = request_id(scope)
-        if scope["state"].setdefault("problem_boundary", self) is not self:
-            await self.app(scope, receive, send)  # we are inside another one
-            return
+        outermost = scope["state"].setdefault("problem_boundary", self) is self
         started = False
 
         async def sender(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                message["headers"] = [
-                    *message.get("headers", ()),
-                    (b"x-request-id", request.encode()),
-                ]
+                if outermost:
+                    named = (b"x-request-id", request.encode())
+                    message["headers"] = [*message.get("headers", ()), named]
             await send(message)
 
         with structlog.contextvars.bound_contextvars(request_id=request):
@@ -156,14 +158,14 @@ class ProblemBoundary:
                     )
                 if started:
                     raise
-                await problem_response(problem, request)(scope, receive, sender)
+                await self._respond(problem, scope)(scope, receive, sender)
 
 
 async def http_exception(request: Request, error: Exception) -> Response:
     """A handler for Starlette's own HTTPException, which else becomes plain text."""
     problem = _problem(error)
     assert problem is not None
-    return problem_response(problem, request_id(request.scope))
+    return problem_response(problem, request.scope)
 
 
 def _problem(error: Exception) -> ProblemError | None:

@@ -15,7 +15,7 @@ import structlog
 import uvicorn
 
 from copilot_adapters.starlette.connection import BoundedConnection
-from copilot_adapters.starlette.problems import ProblemError, problem_response, request_id
+from copilot_adapters.starlette.problems import ProblemError, problem_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -108,7 +108,7 @@ class _Door:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self.shut and scope["type"] == "http":
             problem = ProblemError("internal", "The server is shutting down.", status=503)
-            await problem_response(problem, request_id(scope))(scope, receive, send)
+            await problem_response(problem, scope)(scope, receive, send)
             return
         await self.app(scope, receive, send)
 
