@@ -4,18 +4,22 @@ The shape is `schemas/surface.schema.json`; the fields' meaning is described the
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
 __all__ = [
     "Catalogue",
+    "Check",
     "Consumer",
     "Count",
     "Deprecation",
     "Event",
+    "Expectation",
+    "Inconsistency",
     "Model",
     "Order",
+    "Outcome",
     "Pair",
     "Reading",
     "Repeat",
@@ -49,6 +53,8 @@ class Sse:
     framing: Literal["data", "named"]
     #: The key in the data that names the event; None when framing is `named`.
     tag: str | None = None
+    #: The text of the comment that is sent in silence; None where that is an event, or nothing.
+    keepalive: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +124,7 @@ class Route:
     method: str
     path: str
     status: Status
-    #: By HTTP status, "200".
+    #: By HTTP status, "200"; with the answers that every route of the surface may give.
     responses: Mapping[str, Response]
     #: Other paths that it answers at.
     aliases: tuple[str, ...] = ()
@@ -169,6 +175,46 @@ class Consumer:
 
 
 @dataclass(frozen=True, slots=True)
+class Expectation:
+    """What contracts of one kind keep."""
+
+    of: Literal["event", "response", "tool", "mcp"]
+    required: tuple[str, ...] = ()
+    type: str | None = None
+    active: bool = False
+    handled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Inconsistency:
+    """What is uneven in the surface and stays, but isn't to be done again."""
+
+    name: str
+    description: str
+    correct: str
+    #: The contracts that have it, as consumers name them.
+    where: tuple[str, ...]
+    #: What all others keep; None where no program can tell.
+    expects: Expectation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A line to be seen to before a change is merged."""
+
+    line: str
+    seen_by: Literal["gate", "lint", "compare", "tests", "hand"]
+    how: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    description: str
+    #: What to look at.
+    monitor: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Catalogue:
     name: str
     version: str
@@ -182,6 +228,12 @@ class Catalogue:
     mcp: Mapping[str, Tool] = field(default_factory=_empty)
     models: Mapping[str, Model] = field(default_factory=_empty)
     consumers: Mapping[str, Consumer] = field(default_factory=_empty)
+    #: What every route may answer; `Route.responses` has it already.
+    answers: Mapping[str, Response] = field(default_factory=_empty)
+    inconsistencies: tuple[Inconsistency, ...] = ()
+    checklist: tuple[Check, ...] = ()
+    #: By `success`, `partial` and `failure`.
+    outcomes: Mapping[str, Outcome] = field(default_factory=_empty)
     #: Schemas that leave the wire profile on purpose: path to reason.
     outside_profile: Mapping[str, str] = field(default_factory=_empty)
 
@@ -189,7 +241,19 @@ class Catalogue:
     def from_json(cls, document: _Json) -> "Catalogue":
         """The catalogue of a `surface.json` that is valid against `surface.schema.json`."""
         values = {key: value for key, value in document.items() if key != "$schema"}
-        return cls(**_with(values, _CATALOGUE_PARTS))
+        catalogue = cls(**_with(values, _CATALOGUE_PARTS))
+        if not catalogue.answers:
+            return catalogue
+        routes = {
+            name: replace(
+                route,
+                responses=MappingProxyType(
+                    dict(sorted({**catalogue.answers, **route.responses}.items()))
+                ),
+            )
+            for name, route in catalogue.routes.items()
+        }
+        return replace(catalogue, routes=MappingProxyType(routes))
 
 
 def _with(values: _Json, parts: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
@@ -247,5 +311,14 @@ _CATALOGUE_PARTS: dict[str, Callable[[Any], Any]] = {
             {"reads": _many(_reader(Reading, {"required": tuple, "optional": tuple}))},
         )
     ),
+    "answers": _many(_reader(Response, {})),
+    "inconsistencies": _list(
+        _reader(
+            Inconsistency,
+            {"where": tuple, "expects": _reader(Expectation, {"required": tuple})},
+        )
+    ),
+    "checklist": _list(_reader(Check, {})),
+    "outcomes": _many(_reader(Outcome, {"monitor": tuple})),
     "outside_profile": _many(str),
 }

@@ -251,7 +251,8 @@ def _entries(catalogue: Catalogue) -> Iterator[tuple[Kind, str, Status, str, str
             yield "query", name, route.status, f"{at}/query", route.query
         for code, response in route.responses.items():
             if response.schema is not None:
-                place = f"{at}/responses/{code}/schema"
+                shared = catalogue.answers.get(code) is response
+                place = f"/answers/{code}/schema" if shared else f"{at}/responses/{code}/schema"
                 yield "response", f"{name}:{code}", route.status, place, response.schema
     for name, tool in catalogue.tools.items():
         at = f"/tools/{name}"

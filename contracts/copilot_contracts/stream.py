@@ -24,6 +24,9 @@ class StreamContract:
         #: The key in the data that names an event; None when events are {"event", "data"}.
         self.tag = surface.catalogue.sse.tag
         self.order = surface.order
+        keepalive = surface.catalogue.sse.keepalive
+        #: The comment that is sent in silence, as bytes; None: the surface has none.
+        self.keepalive = None if keepalive is None else sse.comment(keepalive)
         #: Those that may be sent, by name.
         self.events: dict[str, Contract] = {
             contract.name: contract

@@ -17,6 +17,7 @@ from .consumers import check_consumers
 from .documents import check_meta_schema, check_titles, check_values, check_words
 from .entries import Bundles, check_catalogue, check_entries, check_order, check_shape, entries
 from .folder import CATALOGUE, Folder
+from .inconsistencies import check_inconsistencies
 from .keywords import check_keywords
 from .refs import bundles, check_refs, places, reached
 from .rules import RULES, Finding, Level, Rule
@@ -30,7 +31,7 @@ def lint(path: str | Path) -> list[Finding]:
 
     Reads nothing outside of it, and fetches nothing. Raises NotADirectoryError.
     """
-    return sorted(finding for folder in _folders(path) for finding in _lint_surface(folder))
+    return sorted({finding for folder in _folders(path) for finding in _lint_surface(folder)})
 
 
 def surfaces_in(path: str | Path) -> list[str]:
@@ -76,6 +77,7 @@ def _lint_surface(root: Path) -> list[Finding]:
         check_entries(folder, whole)
         check_order(folder, whole)
         check_consumers(folder, whole)
+        check_inconsistencies(folder, whole)
         _check_closed(folder, whole)
         _check_used(folder, graph)
         _allow_outside(folder)

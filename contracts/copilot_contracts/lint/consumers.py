@@ -9,7 +9,7 @@ from ..schema_files import escape
 from .entries import Bundles, entries
 from .folder import CATALOGUE, Folder
 
-__all__ = ["check_consumers"]
+__all__ = ["Presence", "check_consumers", "presence"]
 
 
 class Presence(IntEnum):
@@ -45,16 +45,21 @@ def _check_keys(
 ) -> None:
     for part in ("required", "optional"):
         for index, key in enumerate(reading.get(part, ())):
-            presence = _presence(bundle, bundle, _tokens(key), {})
-            if presence is Presence.ABSENT:
+            held = presence(bundle, key)
+            if held is Presence.ABSENT:
                 message = f"{contract} has no key {key!r:.100}."
                 folder.report("CONSUMER_KEY_UNKNOWN", CATALOGUE, f"{at}/{part}/{index}", message)
-            elif part == "required" and presence is Presence.POSSIBLE:
+            elif part == "required" and held is Presence.POSSIBLE:
                 message = (
                     f"{contract} doesn't always have {key!r:.100}: it is optional for readers."
                 )
                 place = f"{at}/{part}/{index}"
                 folder.report("CONSUMER_KEY_NOT_GUARANTEED", CATALOGUE, place, message)
+
+
+def presence(bundle: Mapping[str, Any], key: str) -> Presence:
+    """Whether the values of a contract have a key: a top-level name or a JSON pointer."""
+    return _presence(bundle, bundle, _tokens(key), {})
 
 
 def _tokens(key: str) -> tuple[str, ...]:

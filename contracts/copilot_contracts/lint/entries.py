@@ -63,9 +63,12 @@ def entries(catalogue: Mapping[str, Any]) -> Iterator[Entry]:
             yield Entry("request", "", _at("routes", name, "request"), route["request"])
         if "query" in route:
             yield Entry("query", "", _at("routes", name, "query"), route["query"])
-        for status, response in route["responses"].items():
+        shared = catalogue.get("answers", {})
+        for status, response in {**shared, **route["responses"]}.items():
             if "schema" in response:
-                pointer = _at("routes", name, "responses", status, "schema")
+                own = status in route["responses"]
+                at = ("routes", name, "responses") if own else ("answers",)
+                pointer = _at(*at, status, "schema")
                 yield Entry("response", f"response:{name}:{status}", pointer, response["schema"])
     for group, prefix in (("tools", "tool"), ("mcp", "mcp")):
         for name, tool in catalogue.get(group, {}).items():
