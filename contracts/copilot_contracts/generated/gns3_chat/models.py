@@ -1,4 +1,4 @@
-# Generated from gns3-chat 1.0.0 (schemas 715a90495258d599) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body 0b7408ca9dcb65e9)
+# Generated from gns3-chat 1.0.0 (schemas 05eb826b94cad97e) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body 0b7408ca9dcb65e9)
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal

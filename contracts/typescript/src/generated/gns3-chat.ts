@@ -1,4 +1,4 @@
-// Generated from gns3-chat 1.0.0 (schemas 715a90495258d599) by copilot_codegen 52912d88, json-schema-to-typescript 16.0.0; do not edit (body 9267b704a6db90e3)
+// Generated from gns3-chat 1.0.0 (schemas 05eb826b94cad97e) by copilot_codegen 52912d88, json-schema-to-typescript 16.0.0; do not edit (body 78b48b90e42977f3)
 /**
  * GNS3 chat: The chat API of an AI copilot for GNS3 network labs: an agent per project, sessions in the project's own file, streamed answers, tools on lab devices.
  *
@@ -1241,17 +1241,17 @@ export interface Routes {
     responses: {
       200: ChatAnswer;
       400: Problem;
+      401: Problem;
+      403: Problem;
+      404: Problem;
       409: Problem;
       410: Problem;
       413: Problem;
       415: Problem;
-      422: Problem;
-      502: Problem;
-      401: Problem;
-      403: Problem;
-      404: Problem;
       421: Problem;
+      422: Problem;
       500: Problem;
+      502: Problem;
       503: Problem;
     };
   };
@@ -1259,12 +1259,12 @@ export interface Routes {
     query: SessionListQuery;
     responses: {
       200: SessionList;
-      422: Problem;
       401: Problem;
       403: Problem;
       404: Problem;
       415: Problem;
       421: Problem;
+      422: Problem;
       500: Problem;
       503: Problem;
     };
@@ -1273,12 +1273,12 @@ export interface Routes {
     query: HistoryQuery;
     responses: {
       200: ConversationHistory;
-      422: Problem;
       401: Problem;
       403: Problem;
       404: Problem;
       415: Problem;
       421: Problem;
+      422: Problem;
       500: Problem;
       503: Problem;
     };
@@ -1287,13 +1287,13 @@ export interface Routes {
     request: RenameSessionRequest;
     responses: {
       200: ChatSession;
-      413: Problem;
-      415: Problem;
-      422: Problem;
       401: Problem;
       403: Problem;
       404: Problem;
+      413: Problem;
+      415: Problem;
       421: Problem;
+      422: Problem;
       500: Problem;
       503: Problem;
     };
@@ -1347,10 +1347,10 @@ export interface Routes {
   };
   resume_stream: {
     responses: {
-      410: Problem;
       401: Problem;
       403: Problem;
       404: Problem;
+      410: Problem;
       415: Problem;
       421: Problem;
       500: Problem;

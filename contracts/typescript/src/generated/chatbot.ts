@@ -1,0 +1,2226 @@
+// Generated from chatbot 1.0.0 (schemas 24361d680b5ff452) by copilot_codegen 52912d88, json-schema-to-typescript 16.0.0; do not edit (body cd9da3b24153a276)
+/**
+ * Chatbot: A chat stack: streamed answers with thinking, search tools, conversations, memory, pictures, and an MCP tool server.
+ *
+ * @module
+ */
+
+/**
+ * Calculate with numbers: + - * / // % **, brackets, and functions such as sqrt, sin, log; pi and e.
+ */
+export interface CalculateArguments {
+  /**
+   * Arithmetic.
+   */
+  expression: string;
+}
+
+/**
+ * Why there is no result.
+ */
+export interface CalculateFailed {
+  /**
+   * As asked.
+   */
+  expression: string;
+  /**
+   * What is wrong, for a person.
+   */
+  error: string;
+}
+
+/**
+ * The result.
+ */
+export type CalculateResult = Record<string, unknown>;
+
+/**
+ * The result.
+ */
+export interface Calculated {
+  /**
+   * As asked.
+   */
+  expression: string;
+  /**
+   * A finite number.
+   */
+  result: number | ComplexNumber;
+  /**
+   * The result's: whole numbers beyond 2**53 are told as `float`.
+   */
+  type: "int" | "float" | "complex";
+}
+
+/**
+ * The whole answer of a turn.
+ */
+export interface ChatAnswer {
+  success: true;
+  /**
+   * The answer.
+   */
+  response: string;
+  /**
+   * Who gave it.
+   */
+  model: string;
+  /**
+   * The tone, as asked.
+   */
+  context: string;
+  /**
+   * The model was to think deeply.
+   */
+  deep_thinking: boolean;
+  /**
+   * What the model thought; may be empty.
+   */
+  thinking_process: string;
+  /**
+   * Tools that were asked, by name.
+   */
+  tools: string[];
+  timestamp: Timestamp;
+}
+
+/**
+ * The body of `POST /chat`: JSON, or a form whose lists are JSON strings.
+ */
+export interface ChatPostRequest {
+  /**
+   * What the user says. Empty, or only spaces, is answered 400.
+   */
+  message: string;
+  /**
+   * A key of `GET /api/models`. Another name is answered by the configured model, which the answer names.
+   */
+  model?: string;
+  /**
+   * The tone: `casual`, or a word for another.
+   */
+  context?: string;
+  /**
+   * Without a `thinking_mode`: deep-think.
+   */
+  deep_thinking?: boolean;
+  thinking_mode?: ThinkingMode;
+  /**
+   * Earlier messages, oldest first; the newest 30 are used, and only where the server has stored none of the conversation.
+   */
+  history?: HistoryItem[];
+  /**
+   * Memories that the model is to know; unknown ones are left out.
+   *
+   * @maxItems 50
+   */
+  memory_ids?: MemoryId[];
+  /**
+   * Files in the user's open folders that the model is to read.
+   *
+   * @maxItems 20
+   */
+  mcp_selected_files?: string[];
+  /**
+   * The language to answer in, as a code such as `vi`.
+   */
+  language?: string;
+  /**
+   * Instructions of the user, beside our own.
+   */
+  custom_prompt?: string;
+  /**
+   * Names of tools to ask before the model answers: the contract's, or `google-search`, `github`, `saucenao`, `serpapi-…` as the frontend writes them.
+   *
+   * @maxItems 20
+   */
+  tools?: string[];
+  /**
+   * Accepted for the client's sake; not used.
+   */
+  agent_config?: Record<string, unknown>;
+}
+
+/**
+ * The body of `POST /chat/stream`, as the JavaScript client sends it.
+ */
+export interface ChatStreamRequest {
+  /**
+   * What the user says. Empty, or only spaces, is answered 400.
+   */
+  message: string;
+  /**
+   * A key of `GET /api/models`. Another name is answered by the configured model, which the answer names.
+   */
+  model?: string;
+  /**
+   * The tone: `casual`, or a word for another.
+   */
+  context?: string;
+  /**
+   * Without a `thinking_mode`: deep-think.
+   */
+  deep_thinking?: boolean;
+  thinking_mode?: ThinkingMode;
+  /**
+   * Earlier messages, oldest first; the newest 30 are used, and only where the server has stored none of the conversation.
+   */
+  history?: HistoryItem[];
+  /**
+   * Memories that the model is to know; unknown ones are left out.
+   *
+   * @maxItems 50
+   */
+  memory_ids?: MemoryId[];
+  /**
+   * Files in the user's open folders that the model is to read.
+   *
+   * @maxItems 20
+   */
+  mcp_selected_files?: string[];
+  /**
+   * The language to answer in, as a code such as `vi`.
+   */
+  language?: string;
+  /**
+   * Instructions of the user, beside our own.
+   */
+  custom_prompt?: string;
+  /**
+   * Names of tools to ask before the model answers: the contract's, or `google-search`, `github`, `saucenao`, `serpapi-…` as the frontend writes them.
+   *
+   * @maxItems 20
+   */
+  tools?: string[];
+  /**
+   * Accepted for the client's sake; this server has no skills.
+   */
+  skill?: string;
+  /**
+   * As `skill`. A string, not a boolean.
+   */
+  skill_auto_route?: "true" | "false";
+  /**
+   * The conversation to go on with; absent, null or empty begins one.
+   */
+  conversation_id?: string | null;
+  /**
+   * Accepted for the client's sake; not used.
+   *
+   * @maxItems 50
+   */
+  generated_images?: unknown[];
+  /**
+   * Pictures that the model is to see, as data URLs.
+   *
+   * @maxItems 8
+   */
+  images?: string[];
+  /**
+   * Overrides the configured one.
+   */
+  temperature?: number;
+  /**
+   * The same, where the model is to think deeply.
+   */
+  temperature_deep?: number;
+  /**
+   * The most tokens of an answer, where the model is to think deeply.
+   */
+  max_tokens_deep?: number;
+  /**
+   * Nucleus sampling.
+   */
+  top_p?: number;
+}
+
+/**
+ * A piece of the answer.
+ */
+export interface ChunkEvent {
+  /**
+   * The piece; append it.
+   */
+  content: string;
+  /**
+   * Counts from 0 without gaps over the turn.
+   */
+  chunk_index: number;
+  request_id?: RequestId;
+}
+
+/**
+ * The event `chunk`: its name in the stream, and its data.
+ */
+export interface ChunkMessage {
+  event: "chunk";
+  data: ChunkEvent;
+}
+
+/**
+ * The answer is complete. The last event.
+ */
+export interface CompleteEvent {
+  /**
+   * The whole answer: all chunks.
+   */
+  response: string;
+  /**
+   * Who gave it.
+   */
+  model: string;
+  /**
+   * The tone, as asked.
+   */
+  context: string;
+  /**
+   * The model was to think deeply.
+   */
+  deep_thinking: boolean;
+  /**
+   * As it was asked for.
+   */
+  thinking_mode: ThinkingMode;
+  /**
+   * How many `chunk` events there were.
+   */
+  total_chunks: number;
+  /**
+   * For a person; empty without thinking.
+   */
+  thinking_summary: string;
+  /**
+   * The steps of all `thinking_end` events.
+   */
+  thinking_steps: string[];
+  /**
+   * Of all thinking together, in milliseconds.
+   */
+  thinking_duration_ms: number;
+  timestamp: Timestamp;
+  /**
+   * Since the request, in seconds with three decimals.
+   */
+  elapsed_time: number;
+  /**
+   * Tokens of the answer, as the model told; where it didn't, an estimate from its text.
+   */
+  tokens: number;
+  /**
+   * The most that it might have had.
+   */
+  max_tokens: number;
+  request_id: RequestId;
+  /**
+   * Seconds until the first `chunk`; absent when there was none.
+   */
+  time_to_first_chunk?: number;
+}
+
+/**
+ * The event `complete`: its name in the stream, and its data.
+ */
+export interface CompleteMessage {
+  event: "complete";
+  data: CompleteEvent;
+}
+
+/**
+ * A complex number.
+ */
+export interface ComplexNumber {
+  /**
+   * The real part.
+   */
+  re: number;
+  /**
+   * The imaginary part.
+   */
+  im: number;
+}
+
+/**
+ * A conversation without its messages.
+ */
+export interface Conversation {
+  _id: ConversationId;
+  /**
+   * Whose it is.
+   */
+  user_id: string;
+  /**
+   * Its title.
+   */
+  title: string;
+  /**
+   * The model that it was last asked with, or made for; empty while that is unknown.
+   */
+  model: string;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+  /**
+   * Messages stored.
+   */
+  message_count: number;
+  /**
+   * Tokens of all model calls, as far as they were told.
+   */
+  total_tokens: number;
+  /**
+   * Put away: still there, listed as archived.
+   */
+  is_archived: boolean;
+  /**
+   * What else is known of it.
+   */
+  metadata: Record<string, unknown>;
+}
+
+/**
+ * A conversation's id.
+ */
+export type ConversationId = string;
+
+/**
+ * A user's conversations, the last changed first.
+ */
+export interface ConversationList {
+  /**
+   * The conversations.
+   */
+  conversations: Conversation[];
+  /**
+   * How many they are.
+   */
+  count: number;
+}
+
+/**
+ * One message.
+ */
+export interface ConversationMessage {
+  /**
+   * Its id; the same at every reading.
+   */
+  _id: string;
+  /**
+   * Who said it.
+   */
+  role: "user" | "assistant";
+  /**
+   * What was said.
+   */
+  content: string;
+  created_at: Timestamp;
+  /**
+   * What else is known of it, such as `interrupted`.
+   */
+  metadata: Record<string, unknown>;
+}
+
+/**
+ * Whether the databases can be used.
+ */
+export interface DatabaseHealth {
+  /**
+   * All of them can.
+   */
+  ok: boolean;
+  timestamp: Timestamp;
+  conversations: DatabaseState;
+  memory: DatabaseState;
+}
+
+/**
+ * Which database can't be used.
+ */
+export type DatabaseHealthFailed = DatabaseHealth | ErrorAnswer;
+
+/**
+ * One database, asked just now.
+ */
+export interface DatabaseState {
+  /**
+   * It was read and written.
+   */
+  ok: boolean;
+  /**
+   * What is wrong, where it isn't ok.
+   */
+  error?: string;
+}
+
+/**
+ * What is in the folder.
+ */
+export interface DirectoryListing {
+  /**
+   * As asked.
+   */
+  directory: string;
+  /**
+   * Folders and files, listed or not.
+   */
+  total_items: number;
+  /**
+   * By name.
+   */
+  folders: ListedFolder[];
+  /**
+   * By name.
+   */
+  files: ListedFile[];
+  /**
+   * Not all are listed.
+   */
+  truncated?: boolean;
+}
+
+/**
+ * Why there is no other answer.
+ */
+export interface ErrorAnswer {
+  /**
+   * What happened, for a person. No key, path or traceback.
+   */
+  error: string;
+}
+
+/**
+ * The turn failed or was stopped. The last event.
+ */
+export interface ErrorEvent {
+  /**
+   * What happened, for a person. No key, path or traceback.
+   */
+  error: string;
+  request_id?: RequestId;
+}
+
+/**
+ * The event `error`: its name in the stream, and its data.
+ */
+export interface ErrorMessage {
+  event: "error";
+  data: ErrorEvent;
+}
+
+/**
+ * Any event of the surface.
+ */
+export type Event =
+  | MetadataMessage
+  | ThinkingStartMessage
+  | ThinkingMessage
+  | ThinkingEndMessage
+  | ChunkMessage
+  | CompleteMessage
+  | ErrorMessage;
+
+/**
+ * The file's beginning.
+ */
+export interface FileContent {
+  /**
+   * As asked.
+   */
+  file_path: string;
+  /**
+   * Lines of the file, as far as it was read.
+   */
+  total_lines: number;
+  /**
+   * Lines of `content`.
+   */
+  lines_read: number;
+  /**
+   * There is more than `content`.
+   */
+  truncated: boolean;
+  /**
+   * The text; bytes that aren't UTF-8 are replaced.
+   */
+  content: string;
+}
+
+/**
+ * The files found.
+ */
+export interface FilesFound {
+  /**
+   * As asked.
+   */
+  query: string;
+  /**
+   * As asked.
+   */
+  file_type: string;
+  /**
+   * How many were found, listed or not.
+   */
+  total_found: number;
+  /**
+   * By path.
+   */
+  results: FoundFile[];
+  /**
+   * How many are listed.
+   */
+  returned?: number;
+  /**
+   * There may be more: a bound of files, depth or time was reached.
+   */
+  truncated?: boolean;
+}
+
+/**
+ * A file.
+ */
+export interface FoundFile {
+  /**
+   * Its name.
+   */
+  filename: string;
+  /**
+   * From its root.
+   */
+  path: string;
+  /**
+   * Its absolute path.
+   */
+  full_path: string;
+  /**
+   * In bytes.
+   */
+  size: number;
+}
+
+/**
+ * A conversation with its messages.
+ */
+export interface FullConversation {
+  _id: ConversationId;
+  /**
+   * Whose it is.
+   */
+  user_id: string;
+  /**
+   * Its title.
+   */
+  title: string;
+  /**
+   * The model that it was last asked with, or made for; empty while that is unknown.
+   */
+  model: string;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+  /**
+   * Messages stored.
+   */
+  message_count: number;
+  /**
+   * Tokens of all model calls, as far as they were told.
+   */
+  total_tokens: number;
+  /**
+   * Put away: still there, listed as archived.
+   */
+  is_archived: boolean;
+  /**
+   * What else is known of it.
+   */
+  metadata: Record<string, unknown>;
+  /**
+   * Oldest first.
+   */
+  messages: ConversationMessage[];
+}
+
+/**
+ * The pictures made.
+ */
+export interface GenerateImageAnswer {
+  success: true;
+  /**
+   * The first picture's.
+   */
+  image_id: string;
+  /**
+   * At least one.
+   *
+   * @minItems 1
+   */
+  images: GeneratedImage[];
+  /**
+   * Who made them.
+   */
+  provider: string;
+  /**
+   * With which model.
+   */
+  model: string;
+  /**
+   * As asked.
+   */
+  prompt: string;
+  timestamp: Timestamp;
+  /**
+   * What the endpoint was told, style included.
+   */
+  prompt_used?: string;
+  /**
+   * As asked.
+   */
+  original_prompt?: string;
+  /**
+   * How long the endpoint took, in milliseconds.
+   */
+  latency_ms?: number;
+  /**
+   * As asked.
+   */
+  style?: string;
+}
+
+/**
+ * The picture to make.
+ */
+export interface GenerateImageRequest {
+  /**
+   * What it shows. Empty is answered 400.
+   */
+  prompt: string;
+  /**
+   * Where it belongs; not used.
+   */
+  conversation_id?: string | null;
+  /**
+   * Handed to the endpoint.
+   */
+  quality?: string;
+  /**
+   * A name of `GET …/styles`.
+   */
+  style?: string;
+  /**
+   * In pixels.
+   */
+  width?: number;
+  /**
+   * In pixels.
+   */
+  height?: number;
+  /**
+   * Accepted; the endpoint knows none.
+   */
+  steps?: number;
+  /**
+   * Accepted; the endpoint knows none.
+   */
+  guidance?: number;
+  /**
+   * Accepted; the endpoint knows none.
+   */
+  seed?: number;
+  /**
+   * How many.
+   */
+  num_images?: number;
+  /**
+   * A name of `GET …/providers`; others are answered 400.
+   */
+  provider?: string;
+  /**
+   * Its model; others are answered 400.
+   */
+  model?: string;
+  /**
+   * Accepted; the prompt is used as it is.
+   */
+  enhance?: boolean;
+}
+
+/**
+ * One picture.
+ */
+export interface GeneratedImage {
+  /**
+   * http, https or data URL.
+   */
+  url: string;
+  /**
+   * Its id.
+   */
+  image_id: string;
+}
+
+/**
+ * Tell what project this is.
+ */
+export interface GetProjectInfoArguments {}
+
+/**
+ * The project.
+ */
+export type GetProjectInfoResult = Record<string, unknown>;
+
+/**
+ * Search repositories on GitHub.
+ */
+export interface GithubSearchArguments {
+  /**
+   * What to look for.
+   */
+  query: string;
+}
+
+/**
+ * Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data.
+ */
+export type GithubSearchResult = string;
+
+/**
+ * Search the web with Google.
+ */
+export interface GoogleSearchArguments {
+  /**
+   * What to look for.
+   */
+  query: string;
+}
+
+/**
+ * Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data.
+ */
+export type GoogleSearchResult = string;
+
+/**
+ * The lines that were found.
+ */
+export interface GrepAnswer {
+  success: true;
+  /**
+   * As asked.
+   */
+  pattern: string;
+  /**
+   * By file and line.
+   */
+  results: GrepMatch[];
+  /**
+   * How many they are.
+   */
+  count: number;
+  /**
+   * There may be more: a bound of results, files, bytes or time was reached.
+   */
+  truncated?: boolean;
+}
+
+/**
+ * A line that was found.
+ */
+export interface GrepMatch {
+  /**
+   * The file's absolute path.
+   */
+  file: string;
+  /**
+   * The same, from its folder.
+   */
+  relative: string;
+  /**
+   * Counted from 1.
+   */
+  line: number;
+  /**
+   * The line, without its end; long ones are cut.
+   */
+  content: string;
+}
+
+/**
+ * What to look for in the open folders.
+ */
+export interface GrepQuery {
+  /**
+   * Text, or with `regex` a regular expression (RE2's).
+   */
+  pattern: string;
+  /**
+   * `all`, or the end of file names, such as `py`.
+   */
+  type?: string;
+  /**
+   * At most so many lines.
+   */
+  max_results?: number;
+  /**
+   * A and a are two letters.
+   */
+  case_sensitive?: "true" | "false";
+  /**
+   * The pattern is a regular expression.
+   */
+  regex?: "true" | "false";
+}
+
+/**
+ * An earlier message.
+ */
+export interface HistoryItem {
+  /**
+   * `user` and `assistant` are used; others are left out.
+   */
+  role: string;
+  /**
+   * Its text; the first 4,000 characters are used.
+   */
+  content: string;
+}
+
+/**
+ * Whether pictures can be made.
+ */
+export interface ImageHealth {
+  /**
+   * By provider; empty when none is configured.
+   */
+  health: Record<string, DatabaseState>;
+}
+
+/**
+ * An endpoint that makes pictures.
+ */
+export interface ImageProvider {
+  /**
+   * What a request says.
+   */
+  name: string;
+  /**
+   * Its model.
+   */
+  model: string;
+}
+
+/**
+ * Who can make pictures.
+ */
+export interface ImageProviders {
+  /**
+   * Empty when none is configured.
+   */
+  providers: ImageProvider[];
+}
+
+/**
+ * A place where a picture was found.
+ */
+export interface ImageSource {
+  /**
+   * What the place is called.
+   */
+  title: string;
+  /**
+   * Who made the picture; null when unknown.
+   */
+  author: string | null;
+  /**
+   * http or https.
+   */
+  url: string;
+  /**
+   * A small picture's address; null when there is none.
+   */
+  thumbnail: string | null;
+  /**
+   * In percent; null where the engine tells none.
+   */
+  similarity: number | null;
+  /**
+   * Who found it, such as `saucenao` or `google_lens`.
+   */
+  source_engine: string;
+}
+
+/**
+ * A style for pictures.
+ */
+export interface ImageStyle {
+  /**
+   * What a request says.
+   */
+  name: string;
+  /**
+   * What it looks like.
+   */
+  description: string;
+}
+
+/**
+ * The styles for pictures.
+ */
+export interface ImageStyles {
+  /**
+   * The styles.
+   */
+  styles: ImageStyle[];
+}
+
+/**
+ * List a folder.
+ */
+export interface ListDirectoryArguments {
+  /**
+   * From a root, or absolute under one.
+   */
+  directory?: string;
+}
+
+/**
+ * What is in the folder.
+ */
+export type ListDirectoryResult = Record<string, unknown>;
+
+/**
+ * A file.
+ */
+export interface ListedFile {
+  /**
+   * Its name.
+   */
+  name: string;
+  /**
+   * In bytes.
+   */
+  size: number;
+  /**
+   * When it was changed: ISO 8601, UTC.
+   */
+  modified: string;
+}
+
+/**
+ * A folder.
+ */
+export interface ListedFolder {
+  /**
+   * Its name.
+   */
+  name: string;
+  /**
+   * Always null.
+   */
+  size: null;
+  /**
+   * When it was changed: ISO 8601, UTC.
+   */
+  modified: string;
+}
+
+/**
+ * The newest lines of a log file.
+ */
+export interface LogExcerpt {
+  /**
+   * Whose log it is.
+   */
+  service: string;
+  /**
+   * Its path, from its root.
+   */
+  file: string;
+  /**
+   * Lines that fit, in the file's read part.
+   */
+  total_lines: number;
+  /**
+   * Oldest first.
+   */
+  entries: string[];
+}
+
+/**
+ * The logs found.
+ */
+export interface LogsFound {
+  /**
+   * As asked.
+   */
+  service_filter: string;
+  /**
+   * As asked.
+   */
+  level_filter: string;
+  /**
+   * How many logs were found, listed or not.
+   */
+  logs_found: number;
+  /**
+   * By path.
+   */
+  data: LogExcerpt[];
+  /**
+   * Not all are listed, or read to the end.
+   */
+  truncated?: boolean;
+}
+
+/**
+ * Searches are closed.
+ */
+export interface McpDisabledAnswer {
+  success: true;
+  status: McpStatus;
+}
+
+/**
+ * Why there is no other answer, as the routes under `/api/mcp` say it.
+ */
+export interface McpErrorAnswer {
+  success: false;
+  /**
+   * What happened, for a person. No key, path or traceback.
+   */
+  error: string;
+}
+
+/**
+ * Why there is no result.
+ */
+export interface McpFailure {
+  /**
+   * What happened, for a person.
+   */
+  error: string;
+}
+
+/**
+ * A folder on the server.
+ */
+export interface McpFolderRequest {
+  /**
+   * Its path; absolute.
+   */
+  folder_path: string;
+}
+
+/**
+ * What a user has opened to searches.
+ */
+export interface McpStatus {
+  /**
+   * Searches are allowed.
+   */
+  enabled: boolean;
+  /**
+   * How many folders.
+   */
+  folders_count: number;
+  /**
+   * Absolute paths on the server.
+   */
+  folders: string[];
+  /**
+   * Where an MCP server for them listens; null: nowhere.
+   */
+  server_url: string | null;
+}
+
+/**
+ * What a user has opened now.
+ */
+export interface McpStatusAnswer {
+  /**
+   * False: nothing was to be changed.
+   */
+  success: boolean;
+  status: McpStatus;
+}
+
+/**
+ * The memories with the words, the best first.
+ */
+export interface MemoriesFound {
+  /**
+   * The memories.
+   */
+  memories: Memory[];
+  /**
+   * How many they are.
+   */
+  count?: number;
+}
+
+/**
+ * Something to be remembered over conversations.
+ */
+export interface Memory {
+  id: MemoryId;
+  /**
+   * A readable name, made of title and id.
+   */
+  folder_name: string;
+  /**
+   * Its title.
+   */
+  title: string;
+  /**
+   * What is remembered.
+   */
+  content: string;
+  /**
+   * Words to find it by.
+   */
+  tags: string[];
+  /**
+   * Its pictures.
+   */
+  images: MemoryImage[];
+  created_at: Timestamp;
+  updated_at: Timestamp;
+}
+
+/**
+ * One memory.
+ */
+export interface MemoryAnswer {
+  memory: Memory;
+}
+
+/**
+ * It is forgotten.
+ */
+export interface MemoryDeleted {
+  success: true;
+  /**
+   * What was done, for a person.
+   */
+  message: string;
+}
+
+/**
+ * A memory's id.
+ */
+export type MemoryId = string;
+
+/**
+ * A picture that belongs to it: its address or its bytes.
+ */
+export type MemoryImage = MemoryImageUrl | MemoryImageBytes;
+
+/**
+ * A picture by its bytes.
+ */
+export interface MemoryImageBytes {
+  /**
+   * The file's bytes in base64.
+   */
+  base64: string;
+}
+
+/**
+ * A picture by its address.
+ */
+export interface MemoryImageUrl {
+  /**
+   * http, https or data URL.
+   */
+  url: string;
+}
+
+/**
+ * A user's memories, the last changed first.
+ */
+export interface MemoryList {
+  /**
+   * The memories.
+   */
+  memories: Memory[];
+}
+
+/**
+ * What to look for in the user's memories.
+ */
+export interface MemoryQuery {
+  /**
+   * Words; empty finds all.
+   */
+  q?: string;
+}
+
+/**
+ * It is remembered.
+ */
+export interface MemorySaved {
+  success: true;
+  memory: Memory;
+  /**
+   * What was done, for a person.
+   */
+  message: string;
+}
+
+/**
+ * It is changed.
+ */
+export interface MemoryUpdated {
+  success: true;
+  memory: Memory;
+}
+
+/**
+ * It was done.
+ */
+export interface MessageAnswer {
+  /**
+   * What was done, for a person.
+   */
+  message: string;
+}
+
+/**
+ * What is being done. The first event.
+ */
+export interface MetadataEvent {
+  /**
+   * The model that is asked.
+   */
+  model: string;
+  /**
+   * The tone, as asked.
+   */
+  context: string;
+  /**
+   * The model is to think deeply.
+   */
+  deep_thinking: boolean;
+  /**
+   * As it was asked for.
+   */
+  thinking_mode: ThinkingMode;
+  /**
+   * What serves the stream.
+   */
+  stream_backend: string;
+  stream_contract_version: "v2";
+  /**
+   * Search tools were triggered.
+   */
+  web_search: boolean;
+  streaming: true;
+  timestamp: Timestamp;
+  /**
+   * The conversation that it belongs to.
+   */
+  conversation_id?: ConversationId;
+  request_id?: RequestId;
+}
+
+/**
+ * The event `metadata`: its name in the stream, and its data.
+ */
+export interface MetadataMessage {
+  event: "metadata";
+  data: MetadataEvent;
+}
+
+/**
+ * The models that are configured, by what a request calls them.
+ */
+export type ModelCatalogue = Record<string, ModelEntry>;
+
+/**
+ * A model that can be asked.
+ */
+export interface ModelEntry {
+  /**
+   * For a person.
+   */
+  name: string;
+  /**
+   * Who serves it.
+   */
+  provider: string;
+  /**
+   * What its endpoint calls it.
+   */
+  model_id: string;
+  /**
+   * Tokens of question and answer together; null when unknown.
+   */
+  context_window: number | null;
+  /**
+   * Prices by kind, in US dollars a million tokens; empty when unknown.
+   */
+  pricing: Record<string, number>;
+  /**
+   * Its answers stream.
+   */
+  supports_streaming: boolean;
+  /**
+   * The thinking modes work with it.
+   */
+  supports_deep_thinking: boolean;
+  /**
+   * What it is.
+   */
+  description: string;
+  /**
+   * A picture or emoji; may be empty.
+   */
+  icon: string;
+  /**
+   * A class such as free or local.
+   */
+  tier: string;
+  /**
+   * Codes of the languages it is good at; empty when unknown.
+   */
+  languages: string[];
+  /**
+   * What it is good at; empty when unknown.
+   */
+  strengths: string[];
+}
+
+/**
+ * The conversation to make.
+ */
+export interface NewConversationRequest {
+  /**
+   * The model that it is for.
+   */
+  model?: string;
+  /**
+   * Its title.
+   */
+  title?: string;
+}
+
+/**
+ * A picture by its address or its bytes.
+ */
+export interface NewMemoryImage {
+  /**
+   * http, https or data URL.
+   */
+  url?: string;
+  /**
+   * The file's bytes in base64.
+   */
+  base64?: string;
+}
+
+/**
+ * The project.
+ */
+export interface ProjectInfo {
+  /**
+   * Its name.
+   */
+  project_name: string;
+  /**
+   * Its absolute path.
+   */
+  base_directory: string;
+  /**
+   * Folders under `services`, by name.
+   */
+  services: string[];
+  structure: ProjectStructure;
+  /**
+   * For a person.
+   */
+  description: string;
+}
+
+/**
+ * Which of the usual folders are there.
+ */
+export interface ProjectStructure {
+  /**
+   * There is a folder `config`.
+   */
+  config: boolean;
+  /**
+   * There is a folder `services`.
+   */
+  services: boolean;
+  /**
+   * There is a folder `tests`.
+   */
+  tests: boolean;
+  /**
+   * There is a folder `docs`.
+   */
+  docs: boolean;
+  /**
+   * There is a folder `resources`.
+   */
+  resources: boolean;
+  /**
+   * There is a folder `local_data`.
+   */
+  local_data: boolean;
+}
+
+/**
+ * The image isn't made.
+ */
+export interface QuotaAnswer {
+  /**
+   * Why not.
+   */
+  error: string;
+  /**
+   * Present when the user's images of the day are used up.
+   */
+  quota_exceeded?: true;
+}
+
+/**
+ * Read a text file.
+ */
+export interface ReadFileContentArguments {
+  /**
+   * From a root, or absolute under one.
+   */
+  file_path: string;
+  /**
+   * At most so many lines.
+   */
+  max_lines?: number;
+}
+
+/**
+ * The file's beginning.
+ */
+export type ReadFileContentResult = Record<string, unknown>;
+
+/**
+ * Names the request in the server's log: the first twelve hexadecimal digits of a random UUID.
+ */
+export type RequestId = string;
+
+/**
+ * Why nothing could be asked.
+ */
+export interface ReverseImageFailed {
+  /**
+   * What happened, for a person.
+   */
+  error: string;
+}
+
+/**
+ * What was found; the lists may be empty.
+ */
+export interface ReverseImageFound {
+  /**
+   * Places with the picture itself.
+   */
+  sources: ImageSource[];
+  /**
+   * Places with similar pictures.
+   */
+  similar: ImageSource[];
+  /**
+   * What is known of what it shows; null when nothing is.
+   */
+  knowledge: string | null;
+  /**
+   * For a person; always there.
+   */
+  summary: string;
+}
+
+/**
+ * Find where a picture comes from: SauceNAO, then SerpAPI's engines.
+ */
+export interface ReverseImageSearchArguments {
+  /**
+   * The picture: an http, https or data URL.
+   */
+  image_url: string;
+}
+
+/**
+ * Where the picture comes from.
+ */
+export type ReverseImageSearchResult = ReverseImageFound | ReverseImageFailed;
+
+/**
+ * Find where a drawn picture comes from, with SauceNAO.
+ */
+export interface SaucenaoSearchArguments {
+  /**
+   * The picture: an http, https or data URL.
+   */
+  image_url: string;
+}
+
+/**
+ * Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data.
+ */
+export type SaucenaoSearchResult = string;
+
+/**
+ * Something to remember.
+ */
+export interface SaveMemoryRequest {
+  /**
+   * Its title.
+   */
+  title: string;
+  /**
+   * What to remember.
+   */
+  content: string;
+  /**
+   * Words to find it by.
+   *
+   * @maxItems 50
+   */
+  tags?: string[];
+  /**
+   * Its pictures, each with one of the two.
+   *
+   * @maxItems 10
+   */
+  images?: NewMemoryImage[];
+}
+
+/**
+ * Find files by their names.
+ */
+export interface SearchFilesArguments {
+  /**
+   * Part of the name; any case. Empty: all.
+   */
+  query: string;
+  /**
+   * `all`, or the end of file names, such as `py`.
+   */
+  file_type?: string;
+  /**
+   * At most so many are listed.
+   */
+  max_results?: number;
+}
+
+/**
+ * The files found.
+ */
+export type SearchFilesResult = Record<string, unknown>;
+
+/**
+ * Read the newest lines of log files.
+ */
+export interface SearchLogsArguments {
+  /**
+   * `all`, or part of the log's path.
+   */
+  service?: string;
+  /**
+   * `all`, or a word that the lines have, such as `error`.
+   */
+  level?: string;
+  /**
+   * At most so many lines a file.
+   */
+  last_n_lines?: number;
+}
+
+/**
+ * The logs found.
+ */
+export type SearchLogsResult = Record<string, unknown>;
+
+/**
+ * Search pictures with SerpAPI.
+ */
+export interface SerpapiImageSearchArguments {
+  /**
+   * What to look for.
+   */
+  query: string;
+}
+
+/**
+ * Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data.
+ */
+export type SerpapiImageSearchResult = string;
+
+/**
+ * Find a picture on the web with SerpAPI, engine after engine.
+ */
+export interface SerpapiReverseImageArguments {
+  /**
+   * The picture: an http, https or data URL.
+   */
+  image_url: string;
+}
+
+/**
+ * Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data.
+ */
+export type SerpapiReverseImageResult = string;
+
+/**
+ * Search the web with SerpAPI.
+ */
+export interface SerpapiWebSearchArguments {
+  /**
+   * What to look for.
+   */
+  query: string;
+}
+
+/**
+ * Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data.
+ */
+export type SerpapiWebSearchResult = string;
+
+/**
+ * The conversation to go on with.
+ */
+export interface SwitchAnswer {
+  /**
+   * What was done, for a person.
+   */
+  message: string;
+  conversation: FullConversation;
+}
+
+/**
+ * The model has thought.
+ */
+export interface ThinkingEndEvent {
+  /**
+   * For a person.
+   */
+  summary: string;
+  /**
+   * What was thought: its paragraphs, or one text a train of thought.
+   */
+  steps: string[];
+  /**
+   * As in `thinking_start`.
+   */
+  category: string;
+  /**
+   * Since `thinking_start`, in milliseconds.
+   */
+  duration_ms: number;
+  /**
+   * How often the trains of thought were merged, in `multi-thinking` only.
+   */
+  rounds?: number;
+  /**
+   * How many trains of thought there were, in `multi-thinking` only.
+   */
+  trajectories?: number;
+  request_id?: RequestId;
+}
+
+/**
+ * The event `thinking_end`: its name in the stream, and its data.
+ */
+export interface ThinkingEndMessage {
+  event: "thinking_end";
+  data: ThinkingEndEvent;
+}
+
+/**
+ * A piece of what the model thinks; all of them, one after the other, are its text byte for byte.
+ */
+export interface ThinkingEvent {
+  /**
+   * The piece.
+   */
+  step: string;
+  /**
+   * Counts from 0 without gaps over the turn.
+   */
+  step_index: number;
+  /**
+   * As in `thinking_start`.
+   */
+  category: string;
+  /**
+   * It is the model's own reasoning; false: the text of a train of thought that we asked for.
+   */
+  is_reasoning_chunk: boolean;
+  /**
+   * Which train of thought, in `multi-thinking` only.
+   */
+  trajectory_id?: string;
+  request_id?: RequestId;
+}
+
+/**
+ * The event `thinking`: its name in the stream, and its data.
+ */
+export interface ThinkingMessage {
+  event: "thinking";
+  data: ThinkingEvent;
+}
+
+/**
+ * How much the model is to think before it answers. `multi-thinking`: several trains of thought side by side, then one answer. `auto`: as the message seems to need.
+ */
+export type ThinkingMode = "instant" | "think" | "deep-think" | "multi-thinking" | "auto";
+
+/**
+ * The model begins to think.
+ */
+export interface ThinkingStartEvent {
+  /**
+   * What the message seems to be about.
+   */
+  category: string;
+  timestamp: Timestamp;
+  /**
+   * `multi-thinking`, in that mode only.
+   */
+  mode?: string;
+  /**
+   * The mode for a person, in that mode only.
+   */
+  label?: string;
+  request_id?: RequestId;
+}
+
+/**
+ * The event `thinking_start`: its name in the stream, and its data.
+ */
+export interface ThinkingStartMessage {
+  event: "thinking_start";
+  data: ThinkingStartEvent;
+}
+
+/**
+ * A point in time: UTC, ISO 8601, with `Z`.
+ */
+export type Timestamp = string;
+
+/**
+ * What changes; what is absent stays.
+ */
+export interface UpdateMemoryRequest {
+  /**
+   * Its title.
+   */
+  title?: string;
+  /**
+   * What to remember.
+   */
+  content?: string;
+  /**
+   * Words to find it by.
+   *
+   * @maxItems 50
+   */
+  tags?: string[];
+}
+
+/**
+ * What each route takes and answers, by status.
+ */
+export interface Routes {
+  stream_chat: {
+    request: ChatStreamRequest;
+    responses: {
+      400: ErrorAnswer;
+      401: ErrorAnswer;
+      403: ErrorAnswer;
+      404: ErrorAnswer;
+      409: ErrorAnswer;
+      410: ErrorAnswer;
+      413: ErrorAnswer;
+      500: ErrorAnswer;
+      503: ErrorAnswer;
+    };
+  };
+  chat: {
+    request: ChatPostRequest;
+    responses: {
+      200: ChatAnswer;
+      400: ErrorAnswer;
+      401: ErrorAnswer;
+      403: ErrorAnswer;
+      404: ErrorAnswer;
+      409: ErrorAnswer;
+      413: ErrorAnswer;
+      500: ErrorAnswer;
+      503: ErrorAnswer;
+    };
+  };
+  list_conversations: {
+    responses: {
+      200: ConversationList;
+      400: ErrorAnswer;
+      401: ErrorAnswer;
+      403: ErrorAnswer;
+      413: ErrorAnswer;
+      500: ErrorAnswer;
+      503: ErrorAnswer;
+    };
+  };
+  get_conversation: {
+    responses: {
+      200: FullConversation;
+      400: ErrorAnswer;
+      401: ErrorAnswer;
+      403: ErrorAnswer;
+      404: ErrorAnswer;
+      413: ErrorAnswer;
+      500: ErrorAnswer;
+      503: ErrorAnswer;
+    };
+  };
+  delete_conversation: {
+    responses: {
+      200: MessageAnswer;
+      400: ErrorAnswer;
+      401: ErrorAnswer;
+      403: ErrorAnswer;
+      404: ErrorAnswer;
+      413: ErrorAnswer;
+      500: ErrorAnswer;
+      503: ErrorAnswer;
+    };
+  };
+  archive_conversation: {
+    responses: {
+      200: MessageAnswer;
+      400: ErrorAnswer;
+      401: ErrorAnswer;
+      403: ErrorAnswer;
+      404: ErrorAnswer;
+      413: ErrorAnswer;
+      500: ErrorAnswer;
+      503: ErrorAnswer;
+    };
+  };
+  new_conversation: {
+    request: NewConversationRequest;
+    responses: {
+      200: Conversation;
+      400: ErrorAnswer;
+      401: ErrorAnswer;
+      403: ErrorAnswer;
+      413: ErrorAnswer;
+      500: ErrorAnswer;
+      503: ErrorAnswer;
+    };
+  };
+  switch_conversation: {
+    responses: {
+      200: SwitchAnswer;
+      400: ErrorAnswer;
+      401: ErrorAnswer;
+      403: ErrorAnswer;
+      404: ErrorAnswer;
+      413: ErrorAnswer;
+      500: ErrorAnswer;
+      503: ErrorAnswer;
+    };
+  };
+  grep: {
+    query: GrepQuery;
+    responses: {
+      200: GrepAnswer;
+      400: McpErrorAnswer;
+      401: McpErrorAnswer;
+      403: McpErrorAnswer;
+      413: McpErrorAnswer;
+      500: McpErrorAnswer;
+      503: McpErrorAnswer;
+    };
+  };
+  enable_mcp: {
+    responses: {
+      200: McpStatusAnswer;
+      400: McpErrorAnswer;
+      401: McpErrorAnswer;
+      403: McpErrorAnswer;
+      413: McpErrorAnswer;
+      500: McpErrorAnswer;
+      503: McpErrorAnswer;
+    };
+  };
+  disable_mcp: {
+    responses: {
+      200: McpDisabledAnswer;
+      400: McpErrorAnswer;
+      401: McpErrorAnswer;
+      403: McpErrorAnswer;
+      413: McpErrorAnswer;
+      500: McpErrorAnswer;
+      503: McpErrorAnswer;
+    };
+  };
+  add_folder: {
+    request: McpFolderRequest;
+    responses: {
+      200: McpStatusAnswer;
+      400: McpErrorAnswer;
+      401: McpErrorAnswer;
+      403: McpErrorAnswer;
+      413: McpErrorAnswer;
+      500: McpErrorAnswer;
+      503: McpErrorAnswer;
+    };
+  };
+  remove_folder: {
+    request: McpFolderRequest;
+    responses: {
+      200: McpStatusAnswer;
+      400: McpErrorAnswer;
+      401: McpErrorAnswer;
+      403: McpErrorAnswer;
+      413: McpErrorAnswer;
+      500: McpErrorAnswer;
+      503: McpErrorAnswer;
+    };
+  };
+  generate_image: {
+    request: GenerateImageRequest;
+    responses: {
+      200: GenerateImageAnswer;
+      400: ErrorAnswer;
+      401: ErrorAnswer;
+      403: QuotaAnswer;
+      413: ErrorAnswer;
+      429: ErrorAnswer;
+      500: ErrorAnswer;
+      503: ErrorAnswer;
+    };
+  };
+  image_health: {
+    responses: {
+      200: ImageHealth;
+      400: ErrorAnswer;
+      401: ErrorAnswer;
+      403: ErrorAnswer;
+      413: ErrorAnswer;
+      500: ErrorAnswer;
+      503: ErrorAnswer;
+    };
+  };
+  image_providers: {
+    responses: {
+      200: ImageProviders;
+      400: ErrorAnswer;
+      401: ErrorAnswer;
+      403: ErrorAnswer;
+      413: ErrorAnswer;
+      500: ErrorAnswer;
+      503: ErrorAnswer;
+    };
+  };
+  image_styles: {
+    responses: {
+      200: ImageStyles;
+      400: ErrorAnswer;
+      401: ErrorAnswer;
+      403: ErrorAnswer;
+      413: ErrorAnswer;
+      500: ErrorAnswer;
+      503: ErrorAnswer;
+    };
+  };
+  save_memory: {
+    request: SaveMemoryRequest;
+    responses: {
+      200: MemorySaved;
+      400: ErrorAnswer;
+      401: ErrorAnswer;
+      403: ErrorAnswer;
+      413: ErrorAnswer;
+      500: ErrorAnswer;
+      503: ErrorAnswer;
+    };
+  };
+  list_memories: {
+    responses: {
+      200: MemoryList;
+      400: ErrorAnswer;
+      401: ErrorAnswer;
+      403: ErrorAnswer;
+      413: ErrorAnswer;
+      500: ErrorAnswer;
+      503: ErrorAnswer;
+    };
+  };
+  get_memory: {
+    responses: {
+      200: MemoryAnswer;
+      400: ErrorAnswer;
+      401: ErrorAnswer;
+      403: ErrorAnswer;
+      404: ErrorAnswer;
+      413: ErrorAnswer;
+      500: ErrorAnswer;
+      503: ErrorAnswer;
+    };
+  };
+  delete_memory: {
+    responses: {
+      200: MemoryDeleted;
+      400: ErrorAnswer;
+      401: ErrorAnswer;
+      403: ErrorAnswer;
+      404: ErrorAnswer;
+      413: ErrorAnswer;
+      500: ErrorAnswer;
+      503: ErrorAnswer;
+    };
+  };
+  update_memory: {
+    request: UpdateMemoryRequest;
+    responses: {
+      200: MemoryUpdated;
+      400: ErrorAnswer;
+      401: ErrorAnswer;
+      403: ErrorAnswer;
+      404: ErrorAnswer;
+      413: ErrorAnswer;
+      500: ErrorAnswer;
+      503: ErrorAnswer;
+    };
+  };
+  search_memories: {
+    query: MemoryQuery;
+    responses: {
+      200: MemoriesFound;
+      400: ErrorAnswer;
+      401: ErrorAnswer;
+      403: ErrorAnswer;
+      413: ErrorAnswer;
+      500: ErrorAnswer;
+      503: ErrorAnswer;
+    };
+  };
+  list_models: {
+    responses: {
+      200: ModelCatalogue;
+      400: ErrorAnswer;
+      401: ErrorAnswer;
+      403: ErrorAnswer;
+      413: ErrorAnswer;
+      500: ErrorAnswer;
+      503: ErrorAnswer;
+    };
+  };
+  database_health: {
+    responses: {
+      200: DatabaseHealth;
+      400: ErrorAnswer;
+      401: ErrorAnswer;
+      403: ErrorAnswer;
+      413: ErrorAnswer;
+      500: ErrorAnswer;
+      503: DatabaseHealthFailed;
+    };
+  };
+}
+
+/**
+ * What each tool takes and returns.
+ */
+export interface Tools {
+  google_search_tool: { arguments: GoogleSearchArguments; returns: GoogleSearchResult };
+  github_search_tool: { arguments: GithubSearchArguments; returns: GithubSearchResult };
+  saucenao_search_tool: { arguments: SaucenaoSearchArguments; returns: SaucenaoSearchResult };
+  serpapi_web_search: { arguments: SerpapiWebSearchArguments; returns: SerpapiWebSearchResult };
+  serpapi_reverse_image: {
+    arguments: SerpapiReverseImageArguments;
+    returns: SerpapiReverseImageResult;
+  };
+  serpapi_image_search: {
+    arguments: SerpapiImageSearchArguments;
+    returns: SerpapiImageSearchResult;
+  };
+  reverse_image_search: {
+    arguments: ReverseImageSearchArguments;
+    returns: ReverseImageSearchResult;
+  };
+}
+
+/** Every event's name, with the keys that its data always has. */
+export const EVENTS = {
+  metadata: [
+    "model",
+    "context",
+    "deep_thinking",
+    "thinking_mode",
+    "stream_backend",
+    "stream_contract_version",
+    "web_search",
+    "streaming",
+    "timestamp",
+  ],
+  thinking_start: ["category", "timestamp"],
+  thinking: ["step", "step_index", "category", "is_reasoning_chunk"],
+  thinking_end: ["summary", "steps", "category", "duration_ms"],
+  chunk: ["content", "chunk_index"],
+  complete: [
+    "response",
+    "model",
+    "context",
+    "deep_thinking",
+    "thinking_mode",
+    "total_chunks",
+    "thinking_summary",
+    "thinking_steps",
+    "thinking_duration_ms",
+    "timestamp",
+    "elapsed_time",
+    "tokens",
+    "max_tokens",
+    "request_id",
+  ],
+  error: ["error"],
+} as const;
+
+export type EventName = keyof typeof EVENTS;
+
+/** An event that this module doesn't know: skip it. */
+export interface UnknownEvent {
+  known: false;
+  name: string;
+  data: unknown;
+}
+
+export type ReadResult = { known: true; event: Event } | UnknownEvent;
+
+/**
+ * The event in one message of the stream.
+ *
+ * The name is the message's; the data must be JSON.
+ * Undeclared keys are left alone. Throws SyntaxError when the data isn't JSON, TypeError when it
+ * names no event, or lacks a key that its event always has.
+ */
+export function readEvent(message: { readonly event: string; readonly data: string }): ReadResult {
+  const data: unknown = JSON.parse(message.data);
+  const keys = typeof data === "object" && data !== null ? (data as Record<string, unknown>) : {};
+  const name: unknown = message.event;
+  if (typeof name !== "string") {
+    throw new TypeError("A message of the stream names no event.");
+  }
+  if (!has(EVENTS, name)) return { known: false, name, data };
+  for (const key of EVENTS[name as EventName]) {
+    if (!has(keys, key)) {
+      throw new TypeError(`The event ${name} lacks its key ${key}.`);
+    }
+  }
+  return { known: true, event: { event: name, data } as Event };
+}
+
+/** As Object.hasOwn, which compilers that aim at less than ES2022 don't know. */
+function has(object: object, key: string): boolean {
+  return Object.prototype.hasOwnProperty.call(object, key);
+}
