@@ -58,6 +58,7 @@ async function prepared(schema) {
     rest.properties = await mapValues(rest.properties, prepared);
     rest.additionalProperties = false;
   }
+  if (rest.anyOf || rest.oneOf) delete rest.type; // the branches say it
   for (const keyword of ["anyOf", "oneOf", "allOf"]) {
     if (rest[keyword]) rest[keyword] = await Promise.all(rest[keyword].map(prepared));
   }
@@ -83,7 +84,8 @@ async function tuple({ prefixItems, items, closed }) {
 }
 
 function isMap(schema) {
-  return types(schema).includes("object") && !schema.properties && !schema.enum && !schema.const;
+  const says = ["properties", "enum", "const", "anyOf", "oneOf"].some((keyword) => keyword in schema);
+  return types(schema).includes("object") && !says;
 }
 
 function types({ type = [] }) {

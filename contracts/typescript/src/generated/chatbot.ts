@@ -1,4 +1,4 @@
-// Generated from chatbot 1.0.0 (schemas 24361d680b5ff452) by copilot_codegen 52912d88, json-schema-to-typescript 16.0.0; do not edit (body cd9da3b24153a276)
+// Generated from chatbot 1.0.0 (schemas 24361d680b5ff452) by copilot_codegen 4967bea4, json-schema-to-typescript 16.0.0; do not edit (body 6f2ab4bff21df93a)
 /**
  * Chatbot: A chat stack: streamed answers with thinking, search tools, conversations, memory, pictures, and an MCP tool server.
  *
@@ -32,7 +32,7 @@ export interface CalculateFailed {
 /**
  * The result.
  */
-export type CalculateResult = Record<string, unknown>;
+export type CalculateResult = Calculated | CalculateFailed;
 
 /**
  * The result.
@@ -762,7 +762,7 @@ export interface GetProjectInfoArguments {}
 /**
  * The project.
  */
-export type GetProjectInfoResult = Record<string, unknown>;
+export type GetProjectInfoResult = ProjectInfo | McpFailure;
 
 /**
  * Search repositories on GitHub.
@@ -980,7 +980,7 @@ export interface ListDirectoryArguments {
 /**
  * What is in the folder.
  */
-export type ListDirectoryResult = Record<string, unknown>;
+export type ListDirectoryResult = DirectoryListing | McpFailure;
 
 /**
  * A file.
@@ -1496,7 +1496,7 @@ export interface ReadFileContentArguments {
 /**
  * The file's beginning.
  */
-export type ReadFileContentResult = Record<string, unknown>;
+export type ReadFileContentResult = FileContent | McpFailure;
 
 /**
  * Names the request in the server's log: the first twelve hexadecimal digits of a random UUID.
@@ -1612,7 +1612,7 @@ export interface SearchFilesArguments {
 /**
  * The files found.
  */
-export type SearchFilesResult = Record<string, unknown>;
+export type SearchFilesResult = FilesFound | McpFailure;
 
 /**
  * Read the newest lines of log files.
@@ -1635,7 +1635,7 @@ export interface SearchLogsArguments {
 /**
  * The logs found.
  */
-export type SearchLogsResult = Record<string, unknown>;
+export type SearchLogsResult = LogsFound | McpFailure;
 
 /**
  * Search pictures with SerpAPI.
