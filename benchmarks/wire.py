@@ -34,10 +34,9 @@ from copilot_contracts import Gate, Registry, StreamContract
 from copilot_core.dialects.gns3_chat import Gns3ChatDialect
 from copilot_core.event_log import EventLog
 from copilot_core.events import TextDelta, TurnEnd
-from copilot_core.journal import TurnJournal
+from copilot_core.journal import TurnStart
 from copilot_core.messages import user_message
 from copilot_core.runs import Run
-from copilot_core.turn import TurnRecord
 
 SESSION = "6f1c0f3e-6f4c-4a53-9a51-5d1f6a2f9b10"
 MESSAGE = "b2f0c3de-0c53-4c51-8f2e-0a8d1d7f3c11"
@@ -68,14 +67,9 @@ def make_run(count: int, *, then_silent: bool = False) -> Run:
     async def written(place: int, entry: Any) -> None:
         pass
 
-    record = TurnRecord(user_message("hi"))
     run = Run(
-        run_id=uuid4().hex[:16],
-        session_id=SESSION,
-        user_id="u",
-        model="m",
-        record=record,
-        journal=TurnJournal(record, written),
+        TurnStart(uuid4().hex[:16], SESSION, "u", "p", "m", user_message("hi")),
+        write=written,
         dialect=Gns3ChatDialect(SESSION),
         contract=CONTRACT,
         log=EventLog(max_bytes=64 * 1024 * 1024),

@@ -17,19 +17,20 @@ from copilot_contracts.violations import ContractViolation, OrderViolation
 from copilot_core import events as ev
 from copilot_core.database import StorageError
 from copilot_core.graph import ToolStepsUsedUp
+from copilot_core.journal import TurnJournal
 from copilot_core.llm.failures import ModelFailure
 from copilot_core.messages import assistant_message, convert_langchain_to_openai
 from copilot_core.tracebacks import outline
+from copilot_core.turn import TurnRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine
 
     from copilot_contracts.stream import StreamContract
     from copilot_core.dialects.base import Dialect
     from copilot_core.event_log import EventLog, Subscription
-    from copilot_core.journal import TurnJournal
+    from copilot_core.journal import TurnStart
     from copilot_core.ports import JsonObject
-    from copilot_core.turn import TurnRecord
 
 log = logging.getLogger(__name__)
 
@@ -64,29 +65,24 @@ class TurnResult:
 
 
 class Run:
-    """One turn of one session. Make it, then ``start`` it."""
+    """One turn of one session. Make it, then ``start`` it. ``write`` is ``TurnJournal``'s."""
 
     def __init__(
         self,
+        start: TurnStart,
         *,
-        run_id: str,
-        session_id: str,
-        user_id: str,
-        model: str,
-        record: TurnRecord,
-        journal: TurnJournal,
+        write: Callable[[int, JsonObject], Awaitable[None]],
         dialect: Dialect,
         contract: StreamContract,
         log: EventLog,
         stop_seconds: float,
         grace_seconds: float | None,
     ) -> None:
-        self.run_id = run_id
-        self.session_id = session_id
-        self.user_id = user_id
-        self.record = record
-        self._journal = journal
-        self._model = model
+        self.run_id = start.run_id
+        self.session_id = start.thread_id
+        self.record = TurnRecord(start.message, cumulative=start.cumulative)
+        self._journal = TurnJournal(self.record, write)
+        self._model = start.model
         self._dialect = dialect
         self._contract = contract
         self._stream = contract.open()

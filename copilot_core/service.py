@@ -7,23 +7,23 @@ import logging
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
-from uuid import UUID, uuid4, uuid5
+from uuid import uuid4
 
 from copilot_core import events as ev
 from copilot_core.context import set_current_jwt_token, set_current_llm_config
+from copilot_core.conversation import conversation
 from copilot_core.errors import ChatError
 from copilot_core.event_log import EventLog
 from copilot_core.graph import ConversationState, TurnContext, build_graph
-from copilot_core.journal import TurnJournal, TurnStart
+from copilot_core.journal import TurnStart
 from copilot_core.kept_runs import KeptRuns
 from copilot_core.llm.openai import chat_model
-from copilot_core.messages import convert_langchain_to_openai, user_message
+from copilot_core.messages import user_message
 from copilot_core.prompt import opening
 from copilot_core.runs import Run
 from copilot_core.tools.base import ToolContext
 from copilot_core.tools.execution import ToolSet
-from copilot_core.turn import TurnRecord
-from copilot_core.turn_keys import TurnKey
+from copilot_core.turn_keys import TurnKey, new_session_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger(__name__)
-
-_KEYED_SESSIONS = UUID("0d9b0d5e-6a3f-4d0c-8f43-2f1f6f8e9a57")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +63,6 @@ class Turn:
     max_tokens: int | None = None
     #: The request's ``Idempotency-Key``.
     key: str | None = None
-
-
-def new_session_id(user_id: str, key: str | None) -> str:
-    """The id of a session that a request didn't name: one and the same for a key's repeats."""
-    return str(uuid4() if key is None else uuid5(_KEYED_SESSIONS, repr((user_id, key))))
 
 
 class AgentService:
@@ -123,36 +116,34 @@ class AgentService:
         isn't kept any more; StorageError.
         """
         self._refuse_when_closed()
+        session_id = turn.session_id or new_session_id(identity.user_id, turn.key)
         if turn.key is None:
-            return await self._start(turn, None, identity, llm, surface)
+            return await self._start(turn, session_id, None, identity, llm, surface)
         key = TurnKey.of(turn.key, turn.message, turn.temperature, turn.max_tokens, surface)
         async with self._keyed:
-            joined = await self._keyed_run(turn, key, identity.user_id)
-            return joined or await self._start(turn, key, identity, llm, surface)
-
-    async def _keyed_run(self, turn: Turn, key: TurnKey, user_id: str) -> Run | None:
-        """The run that a key has started, or None if it is new."""
-        known = await self._store.keys.find(user_id, key.key)
-        if known is None:
-            return None
-        session_id = turn.session_id or new_session_id(user_id, key.key)
-        if known.fingerprint != key.fingerprint or known.thread_id != session_id:
-            raise ChatError("invalid_request", "This Idempotency-Key was used for another request.")
-        run = self._runs.find(known.run_id)
+            run_id = await self._store.keys.find(identity.user_id, session_id, key)
+            if run_id is None:
+                return await self._start(turn, session_id, key, identity, llm, surface)
+            run = self._runs.find(run_id)
         if run is None:
             raise ChatError(
                 "resync_required",
                 "The turn of this Idempotency-Key can't be read any more. Read the session's "
                 "history instead.",
-                session_id=known.thread_id,
+                session_id=session_id,
             )
         return run
 
     async def _start(
-        self, turn: Turn, key: TurnKey | None, identity: Identity, llm: LlmConfig, surface: str
+        self,
+        turn: Turn,
+        session_id: str,
+        key: TurnKey | None,
+        identity: Identity,
+        llm: LlmConfig,
+        surface: str,
     ) -> Run:
         voice = self._voices[surface]
-        session_id = turn.session_id or new_session_id(identity.user_id, turn.key)
         await self._store.sessions.create_session(session_id, identity.user_id, self.project_id)
         # From here to the claim nothing is awaited: two turns can't both pass, no delete comes
         # between, and a caller that is cancelled leaves nothing claimed.
@@ -172,14 +163,9 @@ class AgentService:
             temperature=turn.temperature,
             max_tokens=turn.max_tokens,
         )
-        record = TurnRecord(start.message, cumulative=start.cumulative)
         run = Run(
-            run_id=start.run_id,
-            session_id=session_id,
-            user_id=identity.user_id,
-            model=llm.model,
-            record=record,
-            journal=TurnJournal(record, partial(self._store.journal.write, start)),
+            start,
+            write=partial(self._store.journal.write, start),
             dialect=voice.dialect(session_id),
             contract=voice.contract,
             log=EventLog(max_bytes=self._settings.max_log),
@@ -226,7 +212,7 @@ class AgentService:
             ),
             tool_steps=llm.tool_steps,
             wants_title=await self._store.sessions.wants_title(
-                run.session_id, run.user_id, self.project_id
+                run.session_id, identity.user_id, self.project_id
             ),
         )
         asked: ConversationState = {
@@ -293,26 +279,7 @@ class AgentService:
         asked = [] if run is None else [run.record.user_message]
         stored = await self._store.messages(session_id)
         stored += [message for message in asked if all(message.id != m.id for m in stored)]
-        messages = [
-            message
-            for message in convert_langchain_to_openai(stored, undated=session["created_at"])
-            if message["role"] != "system"
-        ]
-        end = len(messages)
-        if before is not None:
-            end = next((i for i, m in enumerate(messages) if m["id"] == before), -1)
-            if end < 0:
-                raise ChatError("invalid_request", "`before` is no message of this session.")
-        start = max(0, end - limit)
-        return {
-            "thread_id": session_id,
-            "title": session["title"],
-            "messages": messages[start:end],
-            "created_at": session["created_at"],
-            "updated_at": session["updated_at"],
-            "llm_calls": session["llm_calls_count"],
-            "has_more": start > 0,
-        }
+        return conversation(session, stored, limit=limit, before=before)
 
     async def list_sessions(
         self, user_id: str, *, limit: int = 100, offset: int = 0, q: str | None = None

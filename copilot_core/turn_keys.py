@@ -9,9 +9,11 @@ import hashlib
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
+from uuid import UUID, uuid4, uuid5
 
 from copilot_core import timestamps
 from copilot_core.database import own_table, rows
+from copilot_core.errors import ChatError
 from copilot_core.message_content import json_text
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 #: How long a key is remembered.
 KEPT = timedelta(hours=24)
+_SESSIONS = UUID("0d9b0d5e-6a3f-4d0c-8f43-2f1f6f8e9a57")
 _COLUMNS = {
     "user_id": "TEXT NOT NULL",
     "key": "TEXT NOT NULL",
@@ -44,13 +47,9 @@ class TurnKey:
         return cls(key, hashlib.sha256(json_text(request).encode()).hexdigest())
 
 
-@dataclass(frozen=True, slots=True)
-class KeyedTurn:
-    """The turn that a key started."""
-
-    thread_id: str
-    run_id: str
-    fingerprint: str
+def new_session_id(user_id: str, key: str | None) -> str:
+    """The id of a session that a request didn't name: one and the same for a key's repeats."""
+    return str(uuid4() if key is None else uuid5(_SESSIONS, repr((user_id, key))))
 
 
 class TurnKeys:
@@ -64,8 +63,11 @@ class TurnKeys:
         async with self._database.transaction() as connection:
             await own_table(connection, "turn_keys", _COLUMNS, key="user_id, key")
 
-    async def find(self, user_id: str, key: str) -> KeyedTurn | None:
-        """The turn that the user's key started within the last day."""
+    async def find(self, user_id: str, session_id: str, key: TurnKey) -> str | None:
+        """The id of the run that the user's key started within the last day.
+
+        Raises ChatError ``invalid_request``: it was another request, or in another session.
+        """
         try:
             user_id.encode()
         except UnicodeEncodeError:  # SQLite can't hold it, so it isn't there
@@ -73,11 +75,17 @@ class TurnKeys:
         async with self._database.reading() as connection:
             found = await rows(
                 connection,
-                "SELECT thread_id, run_id, fingerprint FROM turn_keys"
+                "SELECT run_id, thread_id, fingerprint FROM turn_keys"
                 " WHERE user_id = ? AND key = ? AND created_at > ?",
-                (user_id, key, _oldest()),
+                (user_id, key.key, _oldest()),
             )
-        return KeyedTurn(*found[0]) if found else None
+        for run_id, *request in found:
+            if request != [session_id, key.fingerprint]:
+                raise ChatError(
+                    "invalid_request", "This Idempotency-Key was used for another request."
+                )
+            return str(run_id)
+        return None
 
 
 async def remember(connection: Connection, start: TurnStart, key: TurnKey) -> None:

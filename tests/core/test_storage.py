@@ -234,8 +234,9 @@ async def test_a_turn_that_was_refused_is_not_stored_later(bench: Bench) -> None
     other.execute("BEGIN IMMEDIATE")
     agent = await bench.agent()
     turn = Turn("again", "s1", key="k1")
+    key = TurnKey.of("k1", "again")
     starting = asyncio.create_task(
-        agent._start(turn, TurnKey.of("k1", "again"), Identity("ann"), bench.llm, "gns3-chat")
+        agent._start(turn, "s1", key, Identity("ann"), bench.llm, "gns3-chat")
     )
     await asyncio.sleep(0.1)
     other.execute("ROLLBACK")  # the session's row is written; the beginning must wait
@@ -245,7 +246,7 @@ async def test_a_turn_that_was_refused_is_not_stored_later(bench: Bench) -> None
     other.execute("ROLLBACK")
     other.close()
     await asyncio.sleep(0.3)
-    assert await store.keys.find("ann", "k1") is None
+    assert await store.keys.find("ann", "s1", key) is None
     bench.server.script(text("Better."))
     await bench.ask("again", "s1")
     told = [m["content"] for m in await bench.history("s1")]

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from copilot_adapters.starlette.problems import ProblemError
 from copilot_adapters.starlette.reading import idempotency_key, json_body, query
 from copilot_adapters.starlette.streaming import EventStream
-from copilot_core.service import new_session_id
+from copilot_core.turn_keys import new_session_id
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
