@@ -1,5 +1,5 @@
-# Generated from chatbot 1.0.0 (schemas 24361d680b5ff452) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body 04dde4641a74007a)
-"Chatbot: A chat stack: streamed answers with thinking, search tools, conversations, memory, pictures, and an MCP tool server."
+# Generated from chatbot 1.0.0 (schemas 7a5b584e8da7abed) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body 58c422ff7ab072bf)
+"Chatbot: A chat stack: streamed answers with thinking, search tools, conversations, memory, pictures, and an MCP server with tools for files and logs."
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,4 +1,4 @@
-# Generated from chatbot 1.0.0 (schemas 24361d680b5ff452) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body 5a1639c3f7a69e56)
+# Generated from chatbot 1.0.0 (schemas 7a5b584e8da7abed) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body 874dad7d8d4be52e)
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
@@ -43,19 +43,21 @@ class ChatAnswer(Reader):
     """The whole answer of a turn."""
 
     success: Annotated[Literal[True], exactly(True)]
+    """Always true."""
     response: str
-    """The answer."""
+    """The whole answer."""
     model: str
-    """Who gave it."""
+    """The model that answered, by its key in `GET /api/models`."""
     context: str
-    """The tone, as asked."""
+    """The tone, as the request asked for it; `casual` where it asked for none."""
     deep_thinking: bool
-    """The model was to think deeply."""
+    """The limits for deep thinking were used."""
     thinking_process: str
-    """What the model thought; may be empty."""
+    """What the model thought, byte for byte; empty when it told nothing."""
     tools: list[str]
-    """Tools that were asked, by name."""
+    """The search tools that were asked, by name, in order."""
     timestamp: Timestamp
+    """When the turn ended."""
 
 
 class ChatPostRequest(Reader):
@@ -86,6 +88,10 @@ class ChatPostRequest(Reader):
         list[Annotated[str, Field(max_length=100)]] | MISSING, Field(max_length=20)
     ] = MISSING
     """Names of tools to ask before the model answers: the contract's, or `google-search`, `github`, `saucenao`, `serpapi-…` as the frontend writes them."""
+    conversation_id: Annotated[str | None | MISSING, Field(pattern="^[A-Za-z0-9_-]{0,64}$")] = (
+        MISSING
+    )
+    """The conversation to go on with; absent, null or empty begins one."""
     agent_config: dict[str, Any] | MISSING = MISSING
     """Accepted for the client's sake; not used."""
 
@@ -143,12 +149,12 @@ class ChatStreamRequest(Reader):
 
 
 class ChunkEvent(Reader):
-    """A piece of the answer."""
+    """A piece of the answer. The pieces, in order, are the answer byte for byte. Never inside a block of thinking."""
 
     content: str
-    """The piece; append it."""
+    """The piece: append it to the answer so far."""
     chunk_index: Annotated[Integer, Field(ge=0)]
-    """Counts from 0 without gaps over the turn."""
+    """Counts the `chunk` events from 0 without gaps over the turn."""
     request_id: RequestId | MISSING = MISSING
 
 
@@ -160,36 +166,38 @@ class ChunkMessage(Reader):
 
 
 class CompleteEvent(Reader):
-    """The answer is complete. The last event."""
+    """The answer is complete. The last event of a stream that went well; made by `build_complete_event_payload`."""
 
     response: str
-    """The whole answer: all chunks."""
+    """The whole answer: the text of all `chunk` events, in order."""
     model: str
-    """Who gave it."""
+    """The same as in `metadata`."""
     context: str
-    """The tone, as asked."""
+    """The same as in `metadata`."""
     deep_thinking: bool
-    """The model was to think deeply."""
+    """The same as in `metadata`."""
     thinking_mode: ThinkingMode
-    """As it was asked for."""
+    """The same as in `metadata`."""
     total_chunks: Annotated[Integer, Field(ge=0)]
-    """How many `chunk` events there were."""
+    """How many `chunk` events the turn had."""
     thinking_summary: str
-    """For a person; empty without thinking."""
+    """How much was thought in how long, for a person; empty when nothing was."""
     thinking_steps: list[str]
-    """The steps of all `thinking_end` events."""
+    """The steps of all `thinking_end` events, in order; empty when nothing was thought."""
     thinking_duration_ms: Annotated[Integer, Field(ge=0)]
-    """Of all thinking together, in milliseconds."""
+    """The time of all blocks of thinking together, in milliseconds."""
     timestamp: Timestamp
+    """When the turn ended."""
     elapsed_time: Annotated[Number, Field(ge=0.0)]
-    """Since the request, in seconds with three decimals."""
+    """From the request to this event, in seconds, rounded to three decimals."""
     tokens: Annotated[Integer, Field(ge=0)]
-    """Tokens of the answer, as the model told; where it didn't, an estimate from its text."""
+    """Tokens of the answer, as the model told them; where it told none, an estimate from the text."""
     max_tokens: Annotated[Integer, Field(ge=0)]
-    """The most that it might have had."""
+    """The most tokens that the answer might have had, as the model was told."""
     request_id: RequestId
+    """Names the request: the same in every event of the stream that has it."""
     time_to_first_chunk: Annotated[Number | MISSING, Field(ge=0.0)] = MISSING
-    """Seconds until the first `chunk`; absent when there was none."""
+    """From the request to the first `chunk`, in seconds; absent when there was none."""
 
 
 class CompleteMessage(Reader):
@@ -213,21 +221,23 @@ class Conversation(Reader):
 
     field_id: Annotated[ConversationId, Field(alias="_id")]
     user_id: str
-    """Whose it is."""
+    """Whose it is, as the server's login names them."""
     title: Annotated[str, Field(min_length=1)]
-    """Its title."""
+    """Its title: the user's, or one made from the first question; `New Chat` before."""
     model: str
     """The model that it was last asked with, or made for; empty while that is unknown."""
     created_at: Timestamp
+    """When it was made."""
     updated_at: Timestamp
+    """When it last changed: a message, its title, its archiving."""
     message_count: Annotated[Integer, Field(ge=0)]
-    """Messages stored."""
+    """How many messages are stored."""
     total_tokens: Annotated[Integer, Field(ge=0)]
-    """Tokens of all model calls, as far as they were told."""
+    """Tokens of all model calls, questions and answers together, as far as the models told them."""
     is_archived: bool
-    """Put away: still there, listed as archived."""
+    """The user has put it away; it is still listed."""
     metadata: dict[str, Any]
-    """What else is known of it."""
+    """What else the server keeps with it."""
 
 
 ConversationId = TypeAliasType(
@@ -237,12 +247,12 @@ ConversationId = TypeAliasType(
 
 
 class ConversationList(Reader):
-    """A user's conversations, the last changed first."""
+    """A user's conversations."""
 
     conversations: list[Conversation]
-    """The conversations."""
+    """All of the user's conversations, the last changed first, archived ones too."""
     count: Annotated[Integer, Field(ge=0)]
-    """How many they are."""
+    """How many `conversations` there are."""
 
 
 class ConversationMessage(Reader):
@@ -253,10 +263,11 @@ class ConversationMessage(Reader):
     role: Literal["user", "assistant"]
     """Who said it."""
     content: str
-    """What was said."""
+    """Its text; what the model thought isn't part of it."""
     created_at: Timestamp
+    """When it was stored."""
     metadata: dict[str, Any]
-    """What else is known of it, such as `interrupted`."""
+    """What else is known of it: `interrupted` is true where the model was stopped before it had finished."""
 
 
 class DatabaseHealth(Reader):
@@ -265,17 +276,20 @@ class DatabaseHealth(Reader):
     ok: bool
     """All of them can."""
     timestamp: Timestamp
+    """When they were asked."""
     conversations: DatabaseState
+    """What holds conversations and their messages."""
     memory: DatabaseState
+    """What holds memories and settings."""
 
 
 class DatabaseState(Reader):
-    """One database, asked just now."""
+    """Whether something that the server needs can be used."""
 
     ok: bool
-    """It was read and written."""
+    """It was asked just now, and answered."""
     error: Annotated[str | MISSING, Field(min_length=1)] = MISSING
-    """What is wrong, where it isn't ok."""
+    """What is wrong, for a person; absent where it is ok. No path."""
 
 
 class DirectoryListing(Reader):
@@ -297,7 +311,8 @@ class ErrorAnswer(Reader):
     """Why there is no other answer."""
 
     error: Annotated[str, Field(min_length=1)]
-    """What happened, for a person. No key, path or traceback."""
+    """What happened, as a sentence for a person. Never the text of an exception, a key or a path."""
+    request_id: RequestId | MISSING = MISSING
 
 
 DatabaseHealthFailed = TypeAliasType("DatabaseHealthFailed", DatabaseHealth | ErrorAnswer)
@@ -305,10 +320,10 @@ DatabaseHealthFailed = TypeAliasType("DatabaseHealthFailed", DatabaseHealth | Er
 
 
 class ErrorEvent(Reader):
-    """The turn failed or was stopped. The last event."""
+    """The turn failed, or was stopped. The last event of its stream."""
 
     error: Annotated[str, Field(min_length=1)]
-    """What happened, for a person. No key, path or traceback."""
+    """What happened, as a sentence for a person. Never the text of an exception, a key or a path."""
     request_id: RequestId | MISSING = MISSING
 
 
@@ -369,48 +384,52 @@ class FullConversation(Reader):
 
     field_id: Annotated[ConversationId, Field(alias="_id")]
     user_id: str
-    """Whose it is."""
+    """Whose it is, as the server's login names them."""
     title: Annotated[str, Field(min_length=1)]
-    """Its title."""
+    """Its title: the user's, or one made from the first question; `New Chat` before."""
     model: str
     """The model that it was last asked with, or made for; empty while that is unknown."""
     created_at: Timestamp
+    """When it was made."""
     updated_at: Timestamp
+    """When it last changed: a message, its title, its archiving."""
     message_count: Annotated[Integer, Field(ge=0)]
-    """Messages stored."""
+    """How many messages are stored."""
     total_tokens: Annotated[Integer, Field(ge=0)]
-    """Tokens of all model calls, as far as they were told."""
+    """Tokens of all model calls, questions and answers together, as far as the models told them."""
     is_archived: bool
-    """Put away: still there, listed as archived."""
+    """The user has put it away; it is still listed."""
     metadata: dict[str, Any]
-    """What else is known of it."""
+    """What else the server keeps with it."""
     messages: list[ConversationMessage]
-    """Oldest first."""
+    """The stored messages of user and model, oldest first, without tool calls."""
 
 
 class GenerateImageAnswer(Reader):
     """The pictures made."""
 
     success: Annotated[Literal[True], exactly(True)]
+    """Always true."""
     image_id: Annotated[str, Field(min_length=1)]
-    """The first picture's."""
+    """The id of the first of `images`."""
     images: Annotated[list[GeneratedImage], Field(min_length=1)]
-    """At least one."""
+    """The pictures, at least one; an endpoint may make fewer than were asked for."""
     provider: str
-    """Who made them."""
+    """The provider that made them, by its name in `GET /api/image-gen/providers`."""
     model: str
-    """With which model."""
+    """What the endpoint calls its model."""
     prompt: str
-    """As asked."""
+    """The prompt, as the request said it."""
     timestamp: Timestamp
+    """When they were made."""
     prompt_used: str | MISSING = MISSING
-    """What the endpoint was told, style included."""
+    """What the endpoint was told, the style's words included."""
     original_prompt: str | MISSING = MISSING
-    """As asked."""
+    """The same as `prompt`."""
     latency_ms: Annotated[Integer | MISSING, Field(ge=0)] = MISSING
     """How long the endpoint took, in milliseconds."""
     style: str | MISSING = MISSING
-    """As asked."""
+    """The request's style; absent where it had none."""
 
 
 class GenerateImageRequest(Reader):
@@ -450,9 +469,9 @@ class GeneratedImage(Reader):
     """One picture."""
 
     url: Annotated[str, Field(min_length=1)]
-    """http, https or data URL."""
+    """Where it can be had: an http, https or data URL."""
     image_id: Annotated[str, Field(min_length=1)]
-    """Its id."""
+    """Its id, made by this server."""
 
 
 class GetProjectInfoArguments(Reader):
@@ -463,34 +482,35 @@ class GithubSearchArguments(Reader):
     """Search repositories on GitHub."""
 
     query: Annotated[str, Field(max_length=2000, min_length=1)]
-    """What to look for."""
+    """What to look for, as a person would type it."""
 
 
 GithubSearchResult = TypeAliasType("GithubSearchResult", str)
-"""Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data."""
+"""Answers of GitHub's repository search, as Markdown for the model. Empty: nothing was found. Beginning with `❌`: why it failed, for a person; neither of the two is added to the message."""
 
 
 class GoogleSearchArguments(Reader):
     """Search the web with Google."""
 
     query: Annotated[str, Field(max_length=2000, min_length=1)]
-    """What to look for."""
+    """What to look for, as a person would type it."""
 
 
 GoogleSearchResult = TypeAliasType("GoogleSearchResult", str)
-"""Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data."""
+"""Answers of Google's Custom Search JSON API, as Markdown for the model. Empty: nothing was found. Beginning with `❌`: why it failed, for a person; neither of the two is added to the message."""
 
 
 class GrepAnswer(Reader):
     """The lines that were found."""
 
     success: Annotated[Literal[True], exactly(True)]
+    """Always true."""
     pattern: str
-    """As asked."""
+    """The pattern, as the request said it."""
     results: list[GrepMatch]
-    """By file and line."""
+    """The lines, by file and line number, at most `max_results`."""
     count: Annotated[Integer, Field(ge=0)]
-    """How many they are."""
+    """How many `results` there are."""
     truncated: bool | MISSING = MISSING
     """There may be more: a bound of results, files, bytes or time was reached."""
 
@@ -501,11 +521,11 @@ class GrepMatch(Reader):
     file: Annotated[str, Field(min_length=1)]
     """The file's absolute path."""
     relative: Annotated[str, Field(min_length=1)]
-    """The same, from its folder."""
+    """The same path, from the user's folder that it is in."""
     line: Annotated[Integer, Field(ge=1)]
     """Counted from 1."""
     content: str
-    """The line, without its end; long ones are cut."""
+    """The line without its line end, cut where it is long."""
 
 
 class GrepQuery(Reader):
@@ -543,9 +563,9 @@ class ImageProvider(Reader):
     """An endpoint that makes pictures."""
 
     name: Annotated[str, Field(min_length=1)]
-    """What a request says."""
+    """Its name, for a request's `provider`."""
     model: Annotated[str, Field(min_length=1)]
-    """Its model."""
+    """What its endpoint calls its model."""
 
 
 class ImageProviders(Reader):
@@ -559,26 +579,26 @@ class ImageSource(Reader):
     """A place where a picture was found."""
 
     title: str
-    """What the place is called."""
+    """The page's or the work's title; may be empty."""
     author: str | None
-    """Who made the picture; null when unknown."""
+    """Who made the picture, as the engine tells; null when it doesn't."""
     url: str
-    """http or https."""
+    """The page, http or https."""
     thumbnail: str | None
-    """A small picture's address; null when there is none."""
+    """The address of a small picture, http or https; null when there is none."""
     similarity: Annotated[Number | None, Field(ge=0.0, le=100.0)]
-    """In percent; null where the engine tells none."""
+    """How alike the engine calls them, in percent; null when it tells nothing."""
     source_engine: Annotated[str, Field(min_length=1)]
-    """Who found it, such as `saucenao` or `google_lens`."""
+    """The engine that found it, such as `saucenao` or `google_lens`."""
 
 
 class ImageStyle(Reader):
     """A style for pictures."""
 
     name: Annotated[str, Field(min_length=1)]
-    """What a request says."""
+    """Its name, for a request's `style`."""
     description: str
-    """What it looks like."""
+    """What is added to the prompt: what pictures of this style look like."""
 
 
 class ImageStyles(Reader):
@@ -649,6 +669,7 @@ class McpDisabledAnswer(Reader):
     """Searches are closed."""
 
     success: Annotated[Literal[True], exactly(True)]
+    """Always true."""
     status: McpStatus
 
 
@@ -656,8 +677,10 @@ class McpErrorAnswer(Reader):
     """Why there is no other answer, as the routes under `/api/mcp` say it."""
 
     success: Annotated[Literal[False], exactly(False)]
+    """Always false."""
     error: Annotated[str, Field(min_length=1)]
-    """What happened, for a person. No key, path or traceback."""
+    """What happened, as a sentence for a person. Never the text of an exception, a key or a path."""
+    request_id: RequestId | MISSING = MISSING
 
 
 class McpFailure(Reader):
@@ -679,16 +702,16 @@ class McpFolderRequest(Reader):
 
 
 class McpStatus(Reader):
-    """What a user has opened to searches."""
+    """Which folders a user has opened to searches."""
 
     enabled: bool
-    """Searches are allowed."""
+    """Searches in the folders are allowed."""
     folders_count: Annotated[Integer, Field(ge=0)]
-    """How many folders."""
+    """How many folders there are, enabled or not."""
     folders: list[str]
-    """Absolute paths on the server."""
+    """The user's folders: absolute paths on the server."""
     server_url: str | None
-    """Where an MCP server for them listens; null: nowhere."""
+    """Where an MCP server for these folders listens; null when none does."""
 
 
 class McpStatusAnswer(Reader):
@@ -700,12 +723,12 @@ class McpStatusAnswer(Reader):
 
 
 class MemoriesFound(Reader):
-    """The memories with the words, the best first."""
+    """The user's memories that were found."""
 
     memories: list[Memory]
-    """The memories."""
+    """The memories with all the words, the best first."""
     count: Annotated[Integer | MISSING, Field(ge=0)] = MISSING
-    """How many they are."""
+    """How many `memories` there are."""
 
 
 class Memory(Reader):
@@ -713,17 +736,19 @@ class Memory(Reader):
 
     id: MemoryId
     folder_name: Annotated[str, Field(min_length=1)]
-    """A readable name, made of title and id."""
+    """A readable name, made from title and id when it was saved; it stays."""
     title: Annotated[str, Field(min_length=1)]
-    """Its title."""
+    """Its title, as the user gave it."""
     content: Annotated[str, Field(min_length=1)]
-    """What is remembered."""
+    """The text to remember, as the user gave it."""
     tags: list[str]
-    """Words to find it by."""
+    """The user's words to find it by."""
     images: list[MemoryImage]
-    """Its pictures."""
+    """Its pictures, as they were sent."""
     created_at: Timestamp
+    """When it was saved."""
     updated_at: Timestamp
+    """When it was last changed."""
 
 
 class MemoryAnswer(Reader):
@@ -736,6 +761,7 @@ class MemoryDeleted(Reader):
     """It is forgotten."""
 
     success: Annotated[Literal[True], exactly(True)]
+    """Always true."""
     message: Annotated[str, Field(min_length=1)]
     """What was done, for a person."""
 
@@ -763,10 +789,10 @@ MemoryImage = TypeAliasType("MemoryImage", MemoryImageUrl | MemoryImageBytes)
 
 
 class MemoryList(Reader):
-    """A user's memories, the last changed first."""
+    """A user's memories."""
 
     memories: list[Memory]
-    """The memories."""
+    """All of the user's memories, the last changed first."""
 
 
 class MemoryQuery(Reader):
@@ -780,6 +806,7 @@ class MemorySaved(Reader):
     """It is remembered."""
 
     success: Annotated[Literal[True], exactly(True)]
+    """Always true."""
     memory: Memory
     message: Annotated[str, Field(min_length=1)]
     """What was done, for a person."""
@@ -789,6 +816,7 @@ class MemoryUpdated(Reader):
     """It is changed."""
 
     success: Annotated[Literal[True], exactly(True)]
+    """Always true."""
     memory: Memory
 
 
@@ -800,25 +828,28 @@ class MessageAnswer(Reader):
 
 
 class MetadataEvent(Reader):
-    """What is being done. The first event."""
+    """What is going to be done: model, tone, thinking. The first event of a stream."""
 
     model: str
-    """The model that is asked."""
+    """The model that answers, by its key in `GET /api/models`: the request's, or the configured one where the request named none that is known."""
     context: str
-    """The tone, as asked."""
+    """The tone, as the request asked for it; `casual` where it asked for none."""
     deep_thinking: bool
-    """The model is to think deeply."""
+    """The limits for deep thinking are used: the request said so, or its thinking mode does."""
     thinking_mode: ThinkingMode
-    """As it was asked for."""
+    """As the request asked for it: `auto` stays `auto`. Without one: `deep-think` with `deep_thinking`, otherwise `instant`."""
     stream_backend: str
-    """What serves the stream."""
+    """The server's framework: the document's stack says `flask`, this one `starlette`."""
     stream_contract_version: Literal["v2"]
+    """The version of this stream's rules."""
     web_search: bool
-    """Search tools were triggered."""
+    """A search was triggered by what the message says."""
     streaming: Annotated[Literal[True], exactly(True)]
+    """Always true."""
     timestamp: Timestamp
+    """When the turn began."""
     conversation_id: ConversationId | MISSING = MISSING
-    """The conversation that it belongs to."""
+    """The conversation that the turn belongs to: the request's, or the one that was made for it."""
     request_id: RequestId | MISSING = MISSING
 
 
@@ -830,28 +861,28 @@ class MetadataMessage(Reader):
 
 
 class ModelEntry(Reader):
-    """A model that can be asked."""
+    """A model that can be asked, as the server is configured."""
 
     name: Annotated[str, Field(min_length=1)]
-    """For a person."""
+    """Its name for a person."""
     provider: str
     """Who serves it."""
     model_id: Annotated[str, Field(min_length=1)]
     """What its endpoint calls it."""
     context_window: Annotated[Integer | None, Field(ge=1)]
-    """Tokens of question and answer together; null when unknown."""
+    """Tokens of question and answer together, as configured; null when that is unknown."""
     pricing: dict[str, Annotated[Number, Field(ge=0.0)]]
-    """Prices by kind, in US dollars a million tokens; empty when unknown."""
+    """US dollars for a million tokens, by kind such as `input` and `output`; empty when unknown."""
     supports_streaming: bool
-    """Its answers stream."""
+    """Its answers come piece by piece."""
     supports_deep_thinking: bool
-    """The thinking modes work with it."""
+    """All thinking modes can be asked of it."""
     description: str
-    """What it is."""
+    """What it is, for a person."""
     icon: str
-    """A picture or emoji; may be empty."""
+    """A picture's address or an emoji; empty when there is none."""
     tier: str
-    """A class such as free or local."""
+    """A class for people to choose by, such as `local`."""
     languages: list[str]
     """Codes of the languages it is good at; empty when unknown."""
     strengths: list[str]
@@ -916,12 +947,13 @@ class ProjectStructure(Reader):
 
 
 class QuotaAnswer(Reader):
-    """The image isn't made."""
+    """Why no picture is made."""
 
     error: Annotated[str, Field(min_length=1)]
-    """Why not."""
+    """What happened, as a sentence for a person. Never the text of an exception, a key or a path."""
     quota_exceeded: Annotated[Literal[True], exactly(True)] | MISSING = MISSING
-    """Present when the user's images of the day are used up."""
+    """The user's pictures of the day are used up; absent for other reasons."""
+    request_id: RequestId | MISSING = MISSING
 
 
 class ReadFileContentArguments(Reader):
@@ -945,20 +977,20 @@ class ReverseImageFailed(Reader):
     """Why nothing could be asked."""
 
     error: Annotated[str, Field(min_length=1)]
-    """What happened, for a person."""
+    """Why, for a person; the texts of the other search tools."""
 
 
 class ReverseImageFound(Reader):
     """What was found; the lists may be empty."""
 
     sources: list[ImageSource]
-    """Places with the picture itself."""
+    """Pages with the picture itself, the most alike first; empty when there are none."""
     similar: list[ImageSource]
-    """Places with similar pictures."""
+    """Pages with pictures like it, the most alike first; empty when there are none."""
     knowledge: str | None
-    """What is known of what it shows; null when nothing is."""
+    """The text of an engine's knowledge panel on what it shows; null when there is none."""
     summary: Annotated[str, Field(min_length=1)]
-    """For a person; always there."""
+    """What was found, in a sentence for a person; `no results` when that is nothing."""
 
 
 class ReverseImageSearchArguments(Reader):
@@ -969,7 +1001,7 @@ class ReverseImageSearchArguments(Reader):
 
 
 ReverseImageSearchResult = TypeAliasType("ReverseImageSearchResult", ReverseImageFound | ReverseImageFailed)
-"""Where the picture comes from."""
+"""Where a picture comes from: what SauceNAO and SerpAPI's engines found, merged; or why none could be asked."""
 
 
 class SaucenaoSearchArguments(Reader):
@@ -980,7 +1012,7 @@ class SaucenaoSearchArguments(Reader):
 
 
 SaucenaoSearchResult = TypeAliasType("SaucenaoSearchResult", str)
-"""Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data."""
+"""Answers of SauceNAO, as Markdown for the model. Empty: nothing was found. Beginning with `❌`: why it failed, for a person; neither of the two is added to the message."""
 
 
 class SaveMemoryRequest(Reader):
@@ -1032,11 +1064,11 @@ class SerpapiImageSearchArguments(Reader):
     """Search pictures with SerpAPI."""
 
     query: Annotated[str, Field(max_length=2000, min_length=1)]
-    """What to look for."""
+    """What to look for, as a person would type it."""
 
 
 SerpapiImageSearchResult = TypeAliasType("SerpapiImageSearchResult", str)
-"""Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data."""
+"""Answers of SerpAPI's image engine, as Markdown for the model. Empty: nothing was found. Beginning with `❌`: why it failed, for a person; neither of the two is added to the message."""
 
 
 class SerpapiReverseImageArguments(Reader):
@@ -1047,18 +1079,18 @@ class SerpapiReverseImageArguments(Reader):
 
 
 SerpapiReverseImageResult = TypeAliasType("SerpapiReverseImageResult", str)
-"""Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data."""
+"""Answers of SerpAPI's reverse image engines, the first that found something, as Markdown for the model. Empty: nothing was found. Beginning with `❌`: why it failed, for a person; neither of the two is added to the message."""
 
 
 class SerpapiWebSearchArguments(Reader):
     """Search the web with SerpAPI."""
 
     query: Annotated[str, Field(max_length=2000, min_length=1)]
-    """What to look for."""
+    """What to look for, as a person would type it."""
 
 
 SerpapiWebSearchResult = TypeAliasType("SerpapiWebSearchResult", str)
-"""Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data."""
+"""Answers of SerpAPI's web engines, as Markdown for the model. Empty: nothing was found. Beginning with `❌`: why it failed, for a person; neither of the two is added to the message."""
 
 
 class SwitchAnswer(Reader):
@@ -1070,20 +1102,20 @@ class SwitchAnswer(Reader):
 
 
 class ThinkingEndEvent(Reader):
-    """The model has thought."""
+    """The model has thought: what, and for how long."""
 
     summary: str
-    """For a person."""
+    """How much was thought in how long, for a person."""
     steps: list[str]
-    """What was thought: its paragraphs, or one text a train of thought."""
+    """What was thought, cut at its paragraphs; in `multi-thinking` one text for each train of thought. Bounded: long thinking is cut here, not in `thinking`."""
     category: Annotated[str, Field(min_length=1)]
-    """As in `thinking_start`."""
+    """The same as in the block's `thinking_start`."""
     duration_ms: Annotated[Integer, Field(ge=0)]
-    """Since `thinking_start`, in milliseconds."""
+    """Since the block's `thinking_start`, in milliseconds."""
     rounds: Annotated[Integer | MISSING, Field(ge=0)] = MISSING
-    """How often the trains of thought were merged, in `multi-thinking` only."""
+    """How often the trains of thought were merged, in `multi-thinking`; absent in all other modes."""
     trajectories: Annotated[Integer | MISSING, Field(ge=0)] = MISSING
-    """How many trains of thought there were, in `multi-thinking` only."""
+    """How many trains of thought came to an end, in `multi-thinking`; absent in all other modes."""
     request_id: RequestId | MISSING = MISSING
 
 
@@ -1095,18 +1127,18 @@ class ThinkingEndMessage(Reader):
 
 
 class ThinkingEvent(Reader):
-    """A piece of what the model thinks; all of them, one after the other, are its text byte for byte."""
+    """A piece of what the model thinks. The pieces of one train of thought, in order, are its text byte for byte."""
 
     step: str
-    """The piece."""
+    """The piece: append it to what its trajectory has thought so far."""
     step_index: Annotated[Integer, Field(ge=0)]
-    """Counts from 0 without gaps over the turn."""
+    """Counts the `thinking` events from 0 without gaps over the turn."""
     category: Annotated[str, Field(min_length=1)]
-    """As in `thinking_start`."""
+    """The same as in the block's `thinking_start`."""
     is_reasoning_chunk: bool
-    """It is the model's own reasoning; false: the text of a train of thought that we asked for."""
+    """It is the model's own reasoning; false: the text of a train of thought that it was asked for."""
     trajectory_id: Annotated[str | MISSING, Field(min_length=1)] = MISSING
-    """Which train of thought, in `multi-thinking` only."""
+    """Names the train of thought, in `multi-thinking`; absent in all other modes."""
     request_id: RequestId | MISSING = MISSING
 
 
@@ -1122,15 +1154,16 @@ ThinkingMode = TypeAliasType("ThinkingMode", Literal["instant", "think", "deep-t
 
 
 class ThinkingStartEvent(Reader):
-    """The model begins to think."""
+    """The model begins to think. A turn may think several times, never twice at once."""
 
     category: Annotated[str, Field(min_length=1)]
-    """What the message seems to be about."""
+    """What the message seems to be about, in one word, as `detect_category` finds it."""
     timestamp: Timestamp
+    """When the thinking began."""
     mode: Annotated[str | MISSING, Field(min_length=1)] = MISSING
-    """`multi-thinking`, in that mode only."""
+    """`multi-thinking`; absent in all other modes."""
     label: Annotated[str | MISSING, Field(min_length=1)] = MISSING
-    """The mode for a person, in that mode only."""
+    """The mode's name for a person, `4-Agents Reasoning`; absent in all other modes."""
     request_id: RequestId | MISSING = MISSING
 
 

@@ -1,4 +1,4 @@
-# Generated from chatbot 1.0.0 (schemas 24361d680b5ff452) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body a76706a18e8b6327)
+# Generated from chatbot 1.0.0 (schemas 7a5b584e8da7abed) by copilot_codegen 36495cc3, datamodel-code-generator 0.89.0; do not edit (body 7519b3acb3fc7ddc)
 from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
@@ -39,19 +39,21 @@ class ChatAnswer(TypedDict):
     """The whole answer of a turn."""
 
     success: Literal[True]
+    """Always true."""
     response: str
-    """The answer."""
+    """The whole answer."""
     model: str
-    """Who gave it."""
+    """The model that answered, by its key in `GET /api/models`."""
     context: str
-    """The tone, as asked."""
+    """The tone, as the request asked for it; `casual` where it asked for none."""
     deep_thinking: bool
-    """The model was to think deeply."""
+    """The limits for deep thinking were used."""
     thinking_process: str
-    """What the model thought; may be empty."""
+    """What the model thought, byte for byte; empty when it told nothing."""
     tools: list[str]
-    """Tools that were asked, by name."""
+    """The search tools that were asked, by name, in order."""
     timestamp: Timestamp
+    """When the turn ended."""
 
 
 class ChatPostRequest(TypedDict):
@@ -78,6 +80,8 @@ class ChatPostRequest(TypedDict):
     """Instructions of the user, beside our own."""
     tools: NotRequired[list[str]]
     """Names of tools to ask before the model answers: the contract's, or `google-search`, `github`, `saucenao`, `serpapi-…` as the frontend writes them."""
+    conversation_id: NotRequired[str | None]
+    """The conversation to go on with; absent, null or empty begins one."""
     agent_config: NotRequired[dict[str, Any]]
     """Accepted for the client's sake; not used."""
 
@@ -127,12 +131,12 @@ class ChatStreamRequest(TypedDict):
 
 
 class ChunkEvent(TypedDict):
-    """A piece of the answer."""
+    """A piece of the answer. The pieces, in order, are the answer byte for byte. Never inside a block of thinking."""
 
     content: str
-    """The piece; append it."""
+    """The piece: append it to the answer so far."""
     chunk_index: int
-    """Counts from 0 without gaps over the turn."""
+    """Counts the `chunk` events from 0 without gaps over the turn."""
     request_id: NotRequired[RequestId]
 
 
@@ -144,36 +148,38 @@ class ChunkMessage(TypedDict):
 
 
 class CompleteEvent(TypedDict):
-    """The answer is complete. The last event."""
+    """The answer is complete. The last event of a stream that went well; made by `build_complete_event_payload`."""
 
     response: str
-    """The whole answer: all chunks."""
+    """The whole answer: the text of all `chunk` events, in order."""
     model: str
-    """Who gave it."""
+    """The same as in `metadata`."""
     context: str
-    """The tone, as asked."""
+    """The same as in `metadata`."""
     deep_thinking: bool
-    """The model was to think deeply."""
+    """The same as in `metadata`."""
     thinking_mode: ThinkingMode
-    """As it was asked for."""
+    """The same as in `metadata`."""
     total_chunks: int
-    """How many `chunk` events there were."""
+    """How many `chunk` events the turn had."""
     thinking_summary: str
-    """For a person; empty without thinking."""
+    """How much was thought in how long, for a person; empty when nothing was."""
     thinking_steps: list[str]
-    """The steps of all `thinking_end` events."""
+    """The steps of all `thinking_end` events, in order; empty when nothing was thought."""
     thinking_duration_ms: int
-    """Of all thinking together, in milliseconds."""
+    """The time of all blocks of thinking together, in milliseconds."""
     timestamp: Timestamp
+    """When the turn ended."""
     elapsed_time: float
-    """Since the request, in seconds with three decimals."""
+    """From the request to this event, in seconds, rounded to three decimals."""
     tokens: int
-    """Tokens of the answer, as the model told; where it didn't, an estimate from its text."""
+    """Tokens of the answer, as the model told them; where it told none, an estimate from the text."""
     max_tokens: int
-    """The most that it might have had."""
+    """The most tokens that the answer might have had, as the model was told."""
     request_id: RequestId
+    """Names the request: the same in every event of the stream that has it."""
     time_to_first_chunk: NotRequired[float]
-    """Seconds until the first `chunk`; absent when there was none."""
+    """From the request to the first `chunk`, in seconds; absent when there was none."""
 
 
 class CompleteMessage(TypedDict):
@@ -197,21 +203,23 @@ class Conversation(TypedDict):
 
     field_id: ConversationId
     user_id: str
-    """Whose it is."""
+    """Whose it is, as the server's login names them."""
     title: str
-    """Its title."""
+    """Its title: the user's, or one made from the first question; `New Chat` before."""
     model: str
     """The model that it was last asked with, or made for; empty while that is unknown."""
     created_at: Timestamp
+    """When it was made."""
     updated_at: Timestamp
+    """When it last changed: a message, its title, its archiving."""
     message_count: int
-    """Messages stored."""
+    """How many messages are stored."""
     total_tokens: int
-    """Tokens of all model calls, as far as they were told."""
+    """Tokens of all model calls, questions and answers together, as far as the models told them."""
     is_archived: bool
-    """Put away: still there, listed as archived."""
+    """The user has put it away; it is still listed."""
     metadata: dict[str, Any]
-    """What else is known of it."""
+    """What else the server keeps with it."""
 
 
 ConversationId: TypeAlias = str
@@ -219,12 +227,12 @@ ConversationId: TypeAlias = str
 
 
 class ConversationList(TypedDict):
-    """A user's conversations, the last changed first."""
+    """A user's conversations."""
 
     conversations: list[Conversation]
-    """The conversations."""
+    """All of the user's conversations, the last changed first, archived ones too."""
     count: int
-    """How many they are."""
+    """How many `conversations` there are."""
 
 
 class ConversationMessage(TypedDict):
@@ -235,10 +243,11 @@ class ConversationMessage(TypedDict):
     role: Literal["user", "assistant"]
     """Who said it."""
     content: str
-    """What was said."""
+    """Its text; what the model thought isn't part of it."""
     created_at: Timestamp
+    """When it was stored."""
     metadata: dict[str, Any]
-    """What else is known of it, such as `interrupted`."""
+    """What else is known of it: `interrupted` is true where the model was stopped before it had finished."""
 
 
 class DatabaseHealth(TypedDict):
@@ -247,17 +256,20 @@ class DatabaseHealth(TypedDict):
     ok: bool
     """All of them can."""
     timestamp: Timestamp
+    """When they were asked."""
     conversations: DatabaseState
+    """What holds conversations and their messages."""
     memory: DatabaseState
+    """What holds memories and settings."""
 
 
 class DatabaseState(TypedDict):
-    """One database, asked just now."""
+    """Whether something that the server needs can be used."""
 
     ok: bool
-    """It was read and written."""
+    """It was asked just now, and answered."""
     error: NotRequired[str]
-    """What is wrong, where it isn't ok."""
+    """What is wrong, for a person; absent where it is ok. No path."""
 
 
 class DirectoryListing(TypedDict):
@@ -279,7 +291,8 @@ class ErrorAnswer(TypedDict):
     """Why there is no other answer."""
 
     error: str
-    """What happened, for a person. No key, path or traceback."""
+    """What happened, as a sentence for a person. Never the text of an exception, a key or a path."""
+    request_id: NotRequired[RequestId]
 
 
 DatabaseHealthFailed: TypeAlias = DatabaseHealth | ErrorAnswer
@@ -287,10 +300,10 @@ DatabaseHealthFailed: TypeAlias = DatabaseHealth | ErrorAnswer
 
 
 class ErrorEvent(TypedDict):
-    """The turn failed or was stopped. The last event."""
+    """The turn failed, or was stopped. The last event of its stream."""
 
     error: str
-    """What happened, for a person. No key, path or traceback."""
+    """What happened, as a sentence for a person. Never the text of an exception, a key or a path."""
     request_id: NotRequired[RequestId]
 
 
@@ -351,48 +364,52 @@ class FullConversation(TypedDict):
 
     field_id: ConversationId
     user_id: str
-    """Whose it is."""
+    """Whose it is, as the server's login names them."""
     title: str
-    """Its title."""
+    """Its title: the user's, or one made from the first question; `New Chat` before."""
     model: str
     """The model that it was last asked with, or made for; empty while that is unknown."""
     created_at: Timestamp
+    """When it was made."""
     updated_at: Timestamp
+    """When it last changed: a message, its title, its archiving."""
     message_count: int
-    """Messages stored."""
+    """How many messages are stored."""
     total_tokens: int
-    """Tokens of all model calls, as far as they were told."""
+    """Tokens of all model calls, questions and answers together, as far as the models told them."""
     is_archived: bool
-    """Put away: still there, listed as archived."""
+    """The user has put it away; it is still listed."""
     metadata: dict[str, Any]
-    """What else is known of it."""
+    """What else the server keeps with it."""
     messages: list[ConversationMessage]
-    """Oldest first."""
+    """The stored messages of user and model, oldest first, without tool calls."""
 
 
 class GenerateImageAnswer(TypedDict):
     """The pictures made."""
 
     success: Literal[True]
+    """Always true."""
     image_id: str
-    """The first picture's."""
+    """The id of the first of `images`."""
     images: list[GeneratedImage]
-    """At least one."""
+    """The pictures, at least one; an endpoint may make fewer than were asked for."""
     provider: str
-    """Who made them."""
+    """The provider that made them, by its name in `GET /api/image-gen/providers`."""
     model: str
-    """With which model."""
+    """What the endpoint calls its model."""
     prompt: str
-    """As asked."""
+    """The prompt, as the request said it."""
     timestamp: Timestamp
+    """When they were made."""
     prompt_used: NotRequired[str]
-    """What the endpoint was told, style included."""
+    """What the endpoint was told, the style's words included."""
     original_prompt: NotRequired[str]
-    """As asked."""
+    """The same as `prompt`."""
     latency_ms: NotRequired[int]
     """How long the endpoint took, in milliseconds."""
     style: NotRequired[str]
-    """As asked."""
+    """The request's style; absent where it had none."""
 
 
 class GenerateImageRequest(TypedDict):
@@ -430,9 +447,9 @@ class GeneratedImage(TypedDict):
     """One picture."""
 
     url: str
-    """http, https or data URL."""
+    """Where it can be had: an http, https or data URL."""
     image_id: str
-    """Its id."""
+    """Its id, made by this server."""
 
 
 class GetProjectInfoArguments(TypedDict):
@@ -443,34 +460,35 @@ class GithubSearchArguments(TypedDict):
     """Search repositories on GitHub."""
 
     query: str
-    """What to look for."""
+    """What to look for, as a person would type it."""
 
 
 GithubSearchResult: TypeAlias = str
-"""Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data."""
+"""Answers of GitHub's repository search, as Markdown for the model. Empty: nothing was found. Beginning with `❌`: why it failed, for a person; neither of the two is added to the message."""
 
 
 class GoogleSearchArguments(TypedDict):
     """Search the web with Google."""
 
     query: str
-    """What to look for."""
+    """What to look for, as a person would type it."""
 
 
 GoogleSearchResult: TypeAlias = str
-"""Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data."""
+"""Answers of Google's Custom Search JSON API, as Markdown for the model. Empty: nothing was found. Beginning with `❌`: why it failed, for a person; neither of the two is added to the message."""
 
 
 class GrepAnswer(TypedDict):
     """The lines that were found."""
 
     success: Literal[True]
+    """Always true."""
     pattern: str
-    """As asked."""
+    """The pattern, as the request said it."""
     results: list[GrepMatch]
-    """By file and line."""
+    """The lines, by file and line number, at most `max_results`."""
     count: int
-    """How many they are."""
+    """How many `results` there are."""
     truncated: NotRequired[bool]
     """There may be more: a bound of results, files, bytes or time was reached."""
 
@@ -481,11 +499,11 @@ class GrepMatch(TypedDict):
     file: str
     """The file's absolute path."""
     relative: str
-    """The same, from its folder."""
+    """The same path, from the user's folder that it is in."""
     line: int
     """Counted from 1."""
     content: str
-    """The line, without its end; long ones are cut."""
+    """The line without its line end, cut where it is long."""
 
 
 class GrepQuery(TypedDict):
@@ -523,9 +541,9 @@ class ImageProvider(TypedDict):
     """An endpoint that makes pictures."""
 
     name: str
-    """What a request says."""
+    """Its name, for a request's `provider`."""
     model: str
-    """Its model."""
+    """What its endpoint calls its model."""
 
 
 class ImageProviders(TypedDict):
@@ -539,26 +557,26 @@ class ImageSource(TypedDict):
     """A place where a picture was found."""
 
     title: str
-    """What the place is called."""
+    """The page's or the work's title; may be empty."""
     author: str | None
-    """Who made the picture; null when unknown."""
+    """Who made the picture, as the engine tells; null when it doesn't."""
     url: str
-    """http or https."""
+    """The page, http or https."""
     thumbnail: str | None
-    """A small picture's address; null when there is none."""
+    """The address of a small picture, http or https; null when there is none."""
     similarity: float | None
-    """In percent; null where the engine tells none."""
+    """How alike the engine calls them, in percent; null when it tells nothing."""
     source_engine: str
-    """Who found it, such as `saucenao` or `google_lens`."""
+    """The engine that found it, such as `saucenao` or `google_lens`."""
 
 
 class ImageStyle(TypedDict):
     """A style for pictures."""
 
     name: str
-    """What a request says."""
+    """Its name, for a request's `style`."""
     description: str
-    """What it looks like."""
+    """What is added to the prompt: what pictures of this style look like."""
 
 
 class ImageStyles(TypedDict):
@@ -629,6 +647,7 @@ class McpDisabledAnswer(TypedDict):
     """Searches are closed."""
 
     success: Literal[True]
+    """Always true."""
     status: McpStatus
 
 
@@ -636,8 +655,10 @@ class McpErrorAnswer(TypedDict):
     """Why there is no other answer, as the routes under `/api/mcp` say it."""
 
     success: Literal[False]
+    """Always false."""
     error: str
-    """What happened, for a person. No key, path or traceback."""
+    """What happened, as a sentence for a person. Never the text of an exception, a key or a path."""
+    request_id: NotRequired[RequestId]
 
 
 class McpFailure(TypedDict):
@@ -659,16 +680,16 @@ class McpFolderRequest(TypedDict):
 
 
 class McpStatus(TypedDict):
-    """What a user has opened to searches."""
+    """Which folders a user has opened to searches."""
 
     enabled: bool
-    """Searches are allowed."""
+    """Searches in the folders are allowed."""
     folders_count: int
-    """How many folders."""
+    """How many folders there are, enabled or not."""
     folders: list[str]
-    """Absolute paths on the server."""
+    """The user's folders: absolute paths on the server."""
     server_url: str | None
-    """Where an MCP server for them listens; null: nowhere."""
+    """Where an MCP server for these folders listens; null when none does."""
 
 
 class McpStatusAnswer(TypedDict):
@@ -680,12 +701,12 @@ class McpStatusAnswer(TypedDict):
 
 
 class MemoriesFound(TypedDict):
-    """The memories with the words, the best first."""
+    """The user's memories that were found."""
 
     memories: list[Memory]
-    """The memories."""
+    """The memories with all the words, the best first."""
     count: NotRequired[int]
-    """How many they are."""
+    """How many `memories` there are."""
 
 
 class Memory(TypedDict):
@@ -693,17 +714,19 @@ class Memory(TypedDict):
 
     id: MemoryId
     folder_name: str
-    """A readable name, made of title and id."""
+    """A readable name, made from title and id when it was saved; it stays."""
     title: str
-    """Its title."""
+    """Its title, as the user gave it."""
     content: str
-    """What is remembered."""
+    """The text to remember, as the user gave it."""
     tags: list[str]
-    """Words to find it by."""
+    """The user's words to find it by."""
     images: list[MemoryImage]
-    """Its pictures."""
+    """Its pictures, as they were sent."""
     created_at: Timestamp
+    """When it was saved."""
     updated_at: Timestamp
+    """When it was last changed."""
 
 
 class MemoryAnswer(TypedDict):
@@ -716,6 +739,7 @@ class MemoryDeleted(TypedDict):
     """It is forgotten."""
 
     success: Literal[True]
+    """Always true."""
     message: str
     """What was done, for a person."""
 
@@ -743,10 +767,10 @@ MemoryImage: TypeAlias = MemoryImageUrl | MemoryImageBytes
 
 
 class MemoryList(TypedDict):
-    """A user's memories, the last changed first."""
+    """A user's memories."""
 
     memories: list[Memory]
-    """The memories."""
+    """All of the user's memories, the last changed first."""
 
 
 class MemoryQuery(TypedDict):
@@ -760,6 +784,7 @@ class MemorySaved(TypedDict):
     """It is remembered."""
 
     success: Literal[True]
+    """Always true."""
     memory: Memory
     message: str
     """What was done, for a person."""
@@ -769,6 +794,7 @@ class MemoryUpdated(TypedDict):
     """It is changed."""
 
     success: Literal[True]
+    """Always true."""
     memory: Memory
 
 
@@ -780,25 +806,28 @@ class MessageAnswer(TypedDict):
 
 
 class MetadataEvent(TypedDict):
-    """What is being done. The first event."""
+    """What is going to be done: model, tone, thinking. The first event of a stream."""
 
     model: str
-    """The model that is asked."""
+    """The model that answers, by its key in `GET /api/models`: the request's, or the configured one where the request named none that is known."""
     context: str
-    """The tone, as asked."""
+    """The tone, as the request asked for it; `casual` where it asked for none."""
     deep_thinking: bool
-    """The model is to think deeply."""
+    """The limits for deep thinking are used: the request said so, or its thinking mode does."""
     thinking_mode: ThinkingMode
-    """As it was asked for."""
+    """As the request asked for it: `auto` stays `auto`. Without one: `deep-think` with `deep_thinking`, otherwise `instant`."""
     stream_backend: str
-    """What serves the stream."""
+    """The server's framework: the document's stack says `flask`, this one `starlette`."""
     stream_contract_version: Literal["v2"]
+    """The version of this stream's rules."""
     web_search: bool
-    """Search tools were triggered."""
+    """A search was triggered by what the message says."""
     streaming: Literal[True]
+    """Always true."""
     timestamp: Timestamp
+    """When the turn began."""
     conversation_id: NotRequired[ConversationId]
-    """The conversation that it belongs to."""
+    """The conversation that the turn belongs to: the request's, or the one that was made for it."""
     request_id: NotRequired[RequestId]
 
 
@@ -810,28 +839,28 @@ class MetadataMessage(TypedDict):
 
 
 class ModelEntry(TypedDict):
-    """A model that can be asked."""
+    """A model that can be asked, as the server is configured."""
 
     name: str
-    """For a person."""
+    """Its name for a person."""
     provider: str
     """Who serves it."""
     model_id: str
     """What its endpoint calls it."""
     context_window: int | None
-    """Tokens of question and answer together; null when unknown."""
+    """Tokens of question and answer together, as configured; null when that is unknown."""
     pricing: dict[str, float]
-    """Prices by kind, in US dollars a million tokens; empty when unknown."""
+    """US dollars for a million tokens, by kind such as `input` and `output`; empty when unknown."""
     supports_streaming: bool
-    """Its answers stream."""
+    """Its answers come piece by piece."""
     supports_deep_thinking: bool
-    """The thinking modes work with it."""
+    """All thinking modes can be asked of it."""
     description: str
-    """What it is."""
+    """What it is, for a person."""
     icon: str
-    """A picture or emoji; may be empty."""
+    """A picture's address or an emoji; empty when there is none."""
     tier: str
-    """A class such as free or local."""
+    """A class for people to choose by, such as `local`."""
     languages: list[str]
     """Codes of the languages it is good at; empty when unknown."""
     strengths: list[str]
@@ -896,12 +925,13 @@ class ProjectStructure(TypedDict):
 
 
 class QuotaAnswer(TypedDict):
-    """The image isn't made."""
+    """Why no picture is made."""
 
     error: str
-    """Why not."""
+    """What happened, as a sentence for a person. Never the text of an exception, a key or a path."""
     quota_exceeded: NotRequired[Literal[True]]
-    """Present when the user's images of the day are used up."""
+    """The user's pictures of the day are used up; absent for other reasons."""
+    request_id: NotRequired[RequestId]
 
 
 class ReadFileContentArguments(TypedDict):
@@ -925,20 +955,20 @@ class ReverseImageFailed(TypedDict):
     """Why nothing could be asked."""
 
     error: str
-    """What happened, for a person."""
+    """Why, for a person; the texts of the other search tools."""
 
 
 class ReverseImageFound(TypedDict):
     """What was found; the lists may be empty."""
 
     sources: list[ImageSource]
-    """Places with the picture itself."""
+    """Pages with the picture itself, the most alike first; empty when there are none."""
     similar: list[ImageSource]
-    """Places with similar pictures."""
+    """Pages with pictures like it, the most alike first; empty when there are none."""
     knowledge: str | None
-    """What is known of what it shows; null when nothing is."""
+    """The text of an engine's knowledge panel on what it shows; null when there is none."""
     summary: str
-    """For a person; always there."""
+    """What was found, in a sentence for a person; `no results` when that is nothing."""
 
 
 class ReverseImageSearchArguments(TypedDict):
@@ -949,7 +979,7 @@ class ReverseImageSearchArguments(TypedDict):
 
 
 ReverseImageSearchResult: TypeAlias = ReverseImageFound | ReverseImageFailed
-"""Where the picture comes from."""
+"""Where a picture comes from: what SauceNAO and SerpAPI's engines found, merged; or why none could be asked."""
 
 
 class SaucenaoSearchArguments(TypedDict):
@@ -960,7 +990,7 @@ class SaucenaoSearchArguments(TypedDict):
 
 
 SaucenaoSearchResult: TypeAlias = str
-"""Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data."""
+"""Answers of SauceNAO, as Markdown for the model. Empty: nothing was found. Beginning with `❌`: why it failed, for a person; neither of the two is added to the message."""
 
 
 class SaveMemoryRequest(TypedDict):
@@ -1010,11 +1040,11 @@ class SerpapiImageSearchArguments(TypedDict):
     """Search pictures with SerpAPI."""
 
     query: str
-    """What to look for."""
+    """What to look for, as a person would type it."""
 
 
 SerpapiImageSearchResult: TypeAlias = str
-"""Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data."""
+"""Answers of SerpAPI's image engine, as Markdown for the model. Empty: nothing was found. Beginning with `❌`: why it failed, for a person; neither of the two is added to the message."""
 
 
 class SerpapiReverseImageArguments(TypedDict):
@@ -1025,18 +1055,18 @@ class SerpapiReverseImageArguments(TypedDict):
 
 
 SerpapiReverseImageResult: TypeAlias = str
-"""Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data."""
+"""Answers of SerpAPI's reverse image engines, the first that found something, as Markdown for the model. Empty: nothing was found. Beginning with `❌`: why it failed, for a person; neither of the two is added to the message."""
 
 
 class SerpapiWebSearchArguments(TypedDict):
     """Search the web with SerpAPI."""
 
     query: str
-    """What to look for."""
+    """What to look for, as a person would type it."""
 
 
 SerpapiWebSearchResult: TypeAlias = str
-"""Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data."""
+"""Answers of SerpAPI's web engines, as Markdown for the model. Empty: nothing was found. Beginning with `❌`: why it failed, for a person; neither of the two is added to the message."""
 
 
 class SwitchAnswer(TypedDict):
@@ -1048,20 +1078,20 @@ class SwitchAnswer(TypedDict):
 
 
 class ThinkingEndEvent(TypedDict):
-    """The model has thought."""
+    """The model has thought: what, and for how long."""
 
     summary: str
-    """For a person."""
+    """How much was thought in how long, for a person."""
     steps: list[str]
-    """What was thought: its paragraphs, or one text a train of thought."""
+    """What was thought, cut at its paragraphs; in `multi-thinking` one text for each train of thought. Bounded: long thinking is cut here, not in `thinking`."""
     category: str
-    """As in `thinking_start`."""
+    """The same as in the block's `thinking_start`."""
     duration_ms: int
-    """Since `thinking_start`, in milliseconds."""
+    """Since the block's `thinking_start`, in milliseconds."""
     rounds: NotRequired[int]
-    """How often the trains of thought were merged, in `multi-thinking` only."""
+    """How often the trains of thought were merged, in `multi-thinking`; absent in all other modes."""
     trajectories: NotRequired[int]
-    """How many trains of thought there were, in `multi-thinking` only."""
+    """How many trains of thought came to an end, in `multi-thinking`; absent in all other modes."""
     request_id: NotRequired[RequestId]
 
 
@@ -1073,18 +1103,18 @@ class ThinkingEndMessage(TypedDict):
 
 
 class ThinkingEvent(TypedDict):
-    """A piece of what the model thinks; all of them, one after the other, are its text byte for byte."""
+    """A piece of what the model thinks. The pieces of one train of thought, in order, are its text byte for byte."""
 
     step: str
-    """The piece."""
+    """The piece: append it to what its trajectory has thought so far."""
     step_index: int
-    """Counts from 0 without gaps over the turn."""
+    """Counts the `thinking` events from 0 without gaps over the turn."""
     category: str
-    """As in `thinking_start`."""
+    """The same as in the block's `thinking_start`."""
     is_reasoning_chunk: bool
-    """It is the model's own reasoning; false: the text of a train of thought that we asked for."""
+    """It is the model's own reasoning; false: the text of a train of thought that it was asked for."""
     trajectory_id: NotRequired[str]
-    """Which train of thought, in `multi-thinking` only."""
+    """Names the train of thought, in `multi-thinking`; absent in all other modes."""
     request_id: NotRequired[RequestId]
 
 
@@ -1100,15 +1130,16 @@ ThinkingMode: TypeAlias = Literal["instant", "think", "deep-think", "multi-think
 
 
 class ThinkingStartEvent(TypedDict):
-    """The model begins to think."""
+    """The model begins to think. A turn may think several times, never twice at once."""
 
     category: str
-    """What the message seems to be about."""
+    """What the message seems to be about, in one word, as `detect_category` finds it."""
     timestamp: Timestamp
+    """When the thinking began."""
     mode: NotRequired[str]
-    """`multi-thinking`, in that mode only."""
+    """`multi-thinking`; absent in all other modes."""
     label: NotRequired[str]
-    """The mode for a person, in that mode only."""
+    """The mode's name for a person, `4-Agents Reasoning`; absent in all other modes."""
     request_id: NotRequired[RequestId]
 
 

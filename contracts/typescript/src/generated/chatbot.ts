@@ -1,6 +1,6 @@
-// Generated from chatbot 1.0.0 (schemas 24361d680b5ff452) by copilot_codegen 4967bea4, json-schema-to-typescript 16.0.0; do not edit (body 6f2ab4bff21df93a)
+// Generated from chatbot 1.0.0 (schemas 7a5b584e8da7abed) by copilot_codegen bf5b56fb, json-schema-to-typescript 16.0.0; do not edit (body d5055385c7c1264a)
 /**
- * Chatbot: A chat stack: streamed answers with thinking, search tools, conversations, memory, pictures, and an MCP tool server.
+ * Chatbot: A chat stack: streamed answers with thinking, search tools, conversations, memory, pictures, and an MCP server with tools for files and logs.
  *
  * @module
  */
@@ -56,31 +56,37 @@ export interface Calculated {
  * The whole answer of a turn.
  */
 export interface ChatAnswer {
+  /**
+   * Always true.
+   */
   success: true;
   /**
-   * The answer.
+   * The whole answer.
    */
   response: string;
   /**
-   * Who gave it.
+   * The model that answered, by its key in `GET /api/models`.
    */
   model: string;
   /**
-   * The tone, as asked.
+   * The tone, as the request asked for it; `casual` where it asked for none.
    */
   context: string;
   /**
-   * The model was to think deeply.
+   * The limits for deep thinking were used.
    */
   deep_thinking: boolean;
   /**
-   * What the model thought; may be empty.
+   * What the model thought, byte for byte; empty when it told nothing.
    */
   thinking_process: string;
   /**
-   * Tools that were asked, by name.
+   * The search tools that were asked, by name, in order.
    */
   tools: string[];
+  /**
+   * When the turn ended.
+   */
   timestamp: Timestamp;
 }
 
@@ -135,6 +141,10 @@ export interface ChatPostRequest {
    * @maxItems 20
    */
   tools?: string[];
+  /**
+   * The conversation to go on with; absent, null or empty begins one.
+   */
+  conversation_id?: string | null;
   /**
    * Accepted for the client's sake; not used.
    */
@@ -235,15 +245,15 @@ export interface ChatStreamRequest {
 }
 
 /**
- * A piece of the answer.
+ * A piece of the answer. The pieces, in order, are the answer byte for byte. Never inside a block of thinking.
  */
 export interface ChunkEvent {
   /**
-   * The piece; append it.
+   * The piece: append it to the answer so far.
    */
   content: string;
   /**
-   * Counts from 0 without gaps over the turn.
+   * Counts the `chunk` events from 0 without gaps over the turn.
    */
   chunk_index: number;
   request_id?: RequestId;
@@ -258,61 +268,67 @@ export interface ChunkMessage {
 }
 
 /**
- * The answer is complete. The last event.
+ * The answer is complete. The last event of a stream that went well; made by `build_complete_event_payload`.
  */
 export interface CompleteEvent {
   /**
-   * The whole answer: all chunks.
+   * The whole answer: the text of all `chunk` events, in order.
    */
   response: string;
   /**
-   * Who gave it.
+   * The same as in `metadata`.
    */
   model: string;
   /**
-   * The tone, as asked.
+   * The same as in `metadata`.
    */
   context: string;
   /**
-   * The model was to think deeply.
+   * The same as in `metadata`.
    */
   deep_thinking: boolean;
   /**
-   * As it was asked for.
+   * The same as in `metadata`.
    */
   thinking_mode: ThinkingMode;
   /**
-   * How many `chunk` events there were.
+   * How many `chunk` events the turn had.
    */
   total_chunks: number;
   /**
-   * For a person; empty without thinking.
+   * How much was thought in how long, for a person; empty when nothing was.
    */
   thinking_summary: string;
   /**
-   * The steps of all `thinking_end` events.
+   * The steps of all `thinking_end` events, in order; empty when nothing was thought.
    */
   thinking_steps: string[];
   /**
-   * Of all thinking together, in milliseconds.
+   * The time of all blocks of thinking together, in milliseconds.
    */
   thinking_duration_ms: number;
+  /**
+   * When the turn ended.
+   */
   timestamp: Timestamp;
   /**
-   * Since the request, in seconds with three decimals.
+   * From the request to this event, in seconds, rounded to three decimals.
    */
   elapsed_time: number;
   /**
-   * Tokens of the answer, as the model told; where it didn't, an estimate from its text.
+   * Tokens of the answer, as the model told them; where it told none, an estimate from the text.
    */
   tokens: number;
   /**
-   * The most that it might have had.
+   * The most tokens that the answer might have had, as the model was told.
    */
   max_tokens: number;
+  /**
+   * Names the request: the same in every event of the stream that has it.
+   */
   request_id: RequestId;
   /**
-   * Seconds until the first `chunk`; absent when there was none.
+   * From the request to the first `chunk`, in seconds; absent when there was none.
    */
   time_to_first_chunk?: number;
 }
@@ -345,33 +361,39 @@ export interface ComplexNumber {
 export interface Conversation {
   _id: ConversationId;
   /**
-   * Whose it is.
+   * Whose it is, as the server's login names them.
    */
   user_id: string;
   /**
-   * Its title.
+   * Its title: the user's, or one made from the first question; `New Chat` before.
    */
   title: string;
   /**
    * The model that it was last asked with, or made for; empty while that is unknown.
    */
   model: string;
+  /**
+   * When it was made.
+   */
   created_at: Timestamp;
+  /**
+   * When it last changed: a message, its title, its archiving.
+   */
   updated_at: Timestamp;
   /**
-   * Messages stored.
+   * How many messages are stored.
    */
   message_count: number;
   /**
-   * Tokens of all model calls, as far as they were told.
+   * Tokens of all model calls, questions and answers together, as far as the models told them.
    */
   total_tokens: number;
   /**
-   * Put away: still there, listed as archived.
+   * The user has put it away; it is still listed.
    */
   is_archived: boolean;
   /**
-   * What else is known of it.
+   * What else the server keeps with it.
    */
   metadata: Record<string, unknown>;
 }
@@ -382,15 +404,15 @@ export interface Conversation {
 export type ConversationId = string;
 
 /**
- * A user's conversations, the last changed first.
+ * A user's conversations.
  */
 export interface ConversationList {
   /**
-   * The conversations.
+   * All of the user's conversations, the last changed first, archived ones too.
    */
   conversations: Conversation[];
   /**
-   * How many they are.
+   * How many `conversations` there are.
    */
   count: number;
 }
@@ -408,12 +430,15 @@ export interface ConversationMessage {
    */
   role: "user" | "assistant";
   /**
-   * What was said.
+   * Its text; what the model thought isn't part of it.
    */
   content: string;
+  /**
+   * When it was stored.
+   */
   created_at: Timestamp;
   /**
-   * What else is known of it, such as `interrupted`.
+   * What else is known of it: `interrupted` is true where the model was stopped before it had finished.
    */
   metadata: Record<string, unknown>;
 }
@@ -426,8 +451,17 @@ export interface DatabaseHealth {
    * All of them can.
    */
   ok: boolean;
+  /**
+   * When they were asked.
+   */
   timestamp: Timestamp;
+  /**
+   * What holds conversations and their messages.
+   */
   conversations: DatabaseState;
+  /**
+   * What holds memories and settings.
+   */
   memory: DatabaseState;
 }
 
@@ -437,15 +471,15 @@ export interface DatabaseHealth {
 export type DatabaseHealthFailed = DatabaseHealth | ErrorAnswer;
 
 /**
- * One database, asked just now.
+ * Whether something that the server needs can be used.
  */
 export interface DatabaseState {
   /**
-   * It was read and written.
+   * It was asked just now, and answered.
    */
   ok: boolean;
   /**
-   * What is wrong, where it isn't ok.
+   * What is wrong, for a person; absent where it is ok. No path.
    */
   error?: string;
 }
@@ -481,17 +515,18 @@ export interface DirectoryListing {
  */
 export interface ErrorAnswer {
   /**
-   * What happened, for a person. No key, path or traceback.
+   * What happened, as a sentence for a person. Never the text of an exception, a key or a path.
    */
   error: string;
+  request_id?: RequestId;
 }
 
 /**
- * The turn failed or was stopped. The last event.
+ * The turn failed, or was stopped. The last event of its stream.
  */
 export interface ErrorEvent {
   /**
-   * What happened, for a person. No key, path or traceback.
+   * What happened, as a sentence for a person. Never the text of an exception, a key or a path.
    */
   error: string;
   request_id?: RequestId;
@@ -601,37 +636,43 @@ export interface FoundFile {
 export interface FullConversation {
   _id: ConversationId;
   /**
-   * Whose it is.
+   * Whose it is, as the server's login names them.
    */
   user_id: string;
   /**
-   * Its title.
+   * Its title: the user's, or one made from the first question; `New Chat` before.
    */
   title: string;
   /**
    * The model that it was last asked with, or made for; empty while that is unknown.
    */
   model: string;
+  /**
+   * When it was made.
+   */
   created_at: Timestamp;
+  /**
+   * When it last changed: a message, its title, its archiving.
+   */
   updated_at: Timestamp;
   /**
-   * Messages stored.
+   * How many messages are stored.
    */
   message_count: number;
   /**
-   * Tokens of all model calls, as far as they were told.
+   * Tokens of all model calls, questions and answers together, as far as the models told them.
    */
   total_tokens: number;
   /**
-   * Put away: still there, listed as archived.
+   * The user has put it away; it is still listed.
    */
   is_archived: boolean;
   /**
-   * What else is known of it.
+   * What else the server keeps with it.
    */
   metadata: Record<string, unknown>;
   /**
-   * Oldest first.
+   * The stored messages of user and model, oldest first, without tool calls.
    */
   messages: ConversationMessage[];
 }
@@ -640,36 +681,42 @@ export interface FullConversation {
  * The pictures made.
  */
 export interface GenerateImageAnswer {
+  /**
+   * Always true.
+   */
   success: true;
   /**
-   * The first picture's.
+   * The id of the first of `images`.
    */
   image_id: string;
   /**
-   * At least one.
+   * The pictures, at least one; an endpoint may make fewer than were asked for.
    *
    * @minItems 1
    */
   images: GeneratedImage[];
   /**
-   * Who made them.
+   * The provider that made them, by its name in `GET /api/image-gen/providers`.
    */
   provider: string;
   /**
-   * With which model.
+   * What the endpoint calls its model.
    */
   model: string;
   /**
-   * As asked.
+   * The prompt, as the request said it.
    */
   prompt: string;
+  /**
+   * When they were made.
+   */
   timestamp: Timestamp;
   /**
-   * What the endpoint was told, style included.
+   * What the endpoint was told, the style's words included.
    */
   prompt_used?: string;
   /**
-   * As asked.
+   * The same as `prompt`.
    */
   original_prompt?: string;
   /**
@@ -677,7 +724,7 @@ export interface GenerateImageAnswer {
    */
   latency_ms?: number;
   /**
-   * As asked.
+   * The request's style; absent where it had none.
    */
   style?: string;
 }
@@ -745,11 +792,11 @@ export interface GenerateImageRequest {
  */
 export interface GeneratedImage {
   /**
-   * http, https or data URL.
+   * Where it can be had: an http, https or data URL.
    */
   url: string;
   /**
-   * Its id.
+   * Its id, made by this server.
    */
   image_id: string;
 }
@@ -769,13 +816,13 @@ export type GetProjectInfoResult = ProjectInfo | McpFailure;
  */
 export interface GithubSearchArguments {
   /**
-   * What to look for.
+   * What to look for, as a person would type it.
    */
   query: string;
 }
 
 /**
- * Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data.
+ * Answers of GitHub's repository search, as Markdown for the model. Empty: nothing was found. Beginning with `❌`: why it failed, for a person; neither of the two is added to the message.
  */
 export type GithubSearchResult = string;
 
@@ -784,13 +831,13 @@ export type GithubSearchResult = string;
  */
 export interface GoogleSearchArguments {
   /**
-   * What to look for.
+   * What to look for, as a person would type it.
    */
   query: string;
 }
 
 /**
- * Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data.
+ * Answers of Google's Custom Search JSON API, as Markdown for the model. Empty: nothing was found. Beginning with `❌`: why it failed, for a person; neither of the two is added to the message.
  */
 export type GoogleSearchResult = string;
 
@@ -798,17 +845,20 @@ export type GoogleSearchResult = string;
  * The lines that were found.
  */
 export interface GrepAnswer {
+  /**
+   * Always true.
+   */
   success: true;
   /**
-   * As asked.
+   * The pattern, as the request said it.
    */
   pattern: string;
   /**
-   * By file and line.
+   * The lines, by file and line number, at most `max_results`.
    */
   results: GrepMatch[];
   /**
-   * How many they are.
+   * How many `results` there are.
    */
   count: number;
   /**
@@ -826,7 +876,7 @@ export interface GrepMatch {
    */
   file: string;
   /**
-   * The same, from its folder.
+   * The same path, from the user's folder that it is in.
    */
   relative: string;
   /**
@@ -834,7 +884,7 @@ export interface GrepMatch {
    */
   line: number;
   /**
-   * The line, without its end; long ones are cut.
+   * The line without its line end, cut where it is long.
    */
   content: string;
 }
@@ -894,11 +944,11 @@ export interface ImageHealth {
  */
 export interface ImageProvider {
   /**
-   * What a request says.
+   * Its name, for a request's `provider`.
    */
   name: string;
   /**
-   * Its model.
+   * What its endpoint calls its model.
    */
   model: string;
 }
@@ -918,27 +968,27 @@ export interface ImageProviders {
  */
 export interface ImageSource {
   /**
-   * What the place is called.
+   * The page's or the work's title; may be empty.
    */
   title: string;
   /**
-   * Who made the picture; null when unknown.
+   * Who made the picture, as the engine tells; null when it doesn't.
    */
   author: string | null;
   /**
-   * http or https.
+   * The page, http or https.
    */
   url: string;
   /**
-   * A small picture's address; null when there is none.
+   * The address of a small picture, http or https; null when there is none.
    */
   thumbnail: string | null;
   /**
-   * In percent; null where the engine tells none.
+   * How alike the engine calls them, in percent; null when it tells nothing.
    */
   similarity: number | null;
   /**
-   * Who found it, such as `saucenao` or `google_lens`.
+   * The engine that found it, such as `saucenao` or `google_lens`.
    */
   source_engine: string;
 }
@@ -948,11 +998,11 @@ export interface ImageSource {
  */
 export interface ImageStyle {
   /**
-   * What a request says.
+   * Its name, for a request's `style`.
    */
   name: string;
   /**
-   * What it looks like.
+   * What is added to the prompt: what pictures of this style look like.
    */
   description: string;
 }
@@ -1070,6 +1120,9 @@ export interface LogsFound {
  * Searches are closed.
  */
 export interface McpDisabledAnswer {
+  /**
+   * Always true.
+   */
   success: true;
   status: McpStatus;
 }
@@ -1078,11 +1131,15 @@ export interface McpDisabledAnswer {
  * Why there is no other answer, as the routes under `/api/mcp` say it.
  */
 export interface McpErrorAnswer {
+  /**
+   * Always false.
+   */
   success: false;
   /**
-   * What happened, for a person. No key, path or traceback.
+   * What happened, as a sentence for a person. Never the text of an exception, a key or a path.
    */
   error: string;
+  request_id?: RequestId;
 }
 
 /**
@@ -1106,23 +1163,23 @@ export interface McpFolderRequest {
 }
 
 /**
- * What a user has opened to searches.
+ * Which folders a user has opened to searches.
  */
 export interface McpStatus {
   /**
-   * Searches are allowed.
+   * Searches in the folders are allowed.
    */
   enabled: boolean;
   /**
-   * How many folders.
+   * How many folders there are, enabled or not.
    */
   folders_count: number;
   /**
-   * Absolute paths on the server.
+   * The user's folders: absolute paths on the server.
    */
   folders: string[];
   /**
-   * Where an MCP server for them listens; null: nowhere.
+   * Where an MCP server for these folders listens; null when none does.
    */
   server_url: string | null;
 }
@@ -1139,15 +1196,15 @@ export interface McpStatusAnswer {
 }
 
 /**
- * The memories with the words, the best first.
+ * The user's memories that were found.
  */
 export interface MemoriesFound {
   /**
-   * The memories.
+   * The memories with all the words, the best first.
    */
   memories: Memory[];
   /**
-   * How many they are.
+   * How many `memories` there are.
    */
   count?: number;
 }
@@ -1158,26 +1215,32 @@ export interface MemoriesFound {
 export interface Memory {
   id: MemoryId;
   /**
-   * A readable name, made of title and id.
+   * A readable name, made from title and id when it was saved; it stays.
    */
   folder_name: string;
   /**
-   * Its title.
+   * Its title, as the user gave it.
    */
   title: string;
   /**
-   * What is remembered.
+   * The text to remember, as the user gave it.
    */
   content: string;
   /**
-   * Words to find it by.
+   * The user's words to find it by.
    */
   tags: string[];
   /**
-   * Its pictures.
+   * Its pictures, as they were sent.
    */
   images: MemoryImage[];
+  /**
+   * When it was saved.
+   */
   created_at: Timestamp;
+  /**
+   * When it was last changed.
+   */
   updated_at: Timestamp;
 }
 
@@ -1192,6 +1255,9 @@ export interface MemoryAnswer {
  * It is forgotten.
  */
 export interface MemoryDeleted {
+  /**
+   * Always true.
+   */
   success: true;
   /**
    * What was done, for a person.
@@ -1230,11 +1296,11 @@ export interface MemoryImageUrl {
 }
 
 /**
- * A user's memories, the last changed first.
+ * A user's memories.
  */
 export interface MemoryList {
   /**
-   * The memories.
+   * All of the user's memories, the last changed first.
    */
   memories: Memory[];
 }
@@ -1253,6 +1319,9 @@ export interface MemoryQuery {
  * It is remembered.
  */
 export interface MemorySaved {
+  /**
+   * Always true.
+   */
   success: true;
   memory: Memory;
   /**
@@ -1265,6 +1334,9 @@ export interface MemorySaved {
  * It is changed.
  */
 export interface MemoryUpdated {
+  /**
+   * Always true.
+   */
   success: true;
   memory: Memory;
 }
@@ -1280,38 +1352,47 @@ export interface MessageAnswer {
 }
 
 /**
- * What is being done. The first event.
+ * What is going to be done: model, tone, thinking. The first event of a stream.
  */
 export interface MetadataEvent {
   /**
-   * The model that is asked.
+   * The model that answers, by its key in `GET /api/models`: the request's, or the configured one where the request named none that is known.
    */
   model: string;
   /**
-   * The tone, as asked.
+   * The tone, as the request asked for it; `casual` where it asked for none.
    */
   context: string;
   /**
-   * The model is to think deeply.
+   * The limits for deep thinking are used: the request said so, or its thinking mode does.
    */
   deep_thinking: boolean;
   /**
-   * As it was asked for.
+   * As the request asked for it: `auto` stays `auto`. Without one: `deep-think` with `deep_thinking`, otherwise `instant`.
    */
   thinking_mode: ThinkingMode;
   /**
-   * What serves the stream.
+   * The server's framework: the document's stack says `flask`, this one `starlette`.
    */
   stream_backend: string;
+  /**
+   * The version of this stream's rules.
+   */
   stream_contract_version: "v2";
   /**
-   * Search tools were triggered.
+   * A search was triggered by what the message says.
    */
   web_search: boolean;
+  /**
+   * Always true.
+   */
   streaming: true;
+  /**
+   * When the turn began.
+   */
   timestamp: Timestamp;
   /**
-   * The conversation that it belongs to.
+   * The conversation that the turn belongs to: the request's, or the one that was made for it.
    */
   conversation_id?: ConversationId;
   request_id?: RequestId;
@@ -1331,11 +1412,11 @@ export interface MetadataMessage {
 export type ModelCatalogue = Record<string, ModelEntry>;
 
 /**
- * A model that can be asked.
+ * A model that can be asked, as the server is configured.
  */
 export interface ModelEntry {
   /**
-   * For a person.
+   * Its name for a person.
    */
   name: string;
   /**
@@ -1347,31 +1428,31 @@ export interface ModelEntry {
    */
   model_id: string;
   /**
-   * Tokens of question and answer together; null when unknown.
+   * Tokens of question and answer together, as configured; null when that is unknown.
    */
   context_window: number | null;
   /**
-   * Prices by kind, in US dollars a million tokens; empty when unknown.
+   * US dollars for a million tokens, by kind such as `input` and `output`; empty when unknown.
    */
   pricing: Record<string, number>;
   /**
-   * Its answers stream.
+   * Its answers come piece by piece.
    */
   supports_streaming: boolean;
   /**
-   * The thinking modes work with it.
+   * All thinking modes can be asked of it.
    */
   supports_deep_thinking: boolean;
   /**
-   * What it is.
+   * What it is, for a person.
    */
   description: string;
   /**
-   * A picture or emoji; may be empty.
+   * A picture's address or an emoji; empty when there is none.
    */
   icon: string;
   /**
-   * A class such as free or local.
+   * A class for people to choose by, such as `local`.
    */
   tier: string;
   /**
@@ -1466,17 +1547,18 @@ export interface ProjectStructure {
 }
 
 /**
- * The image isn't made.
+ * Why no picture is made.
  */
 export interface QuotaAnswer {
   /**
-   * Why not.
+   * What happened, as a sentence for a person. Never the text of an exception, a key or a path.
    */
   error: string;
   /**
-   * Present when the user's images of the day are used up.
+   * The user's pictures of the day are used up; absent for other reasons.
    */
   quota_exceeded?: true;
+  request_id?: RequestId;
 }
 
 /**
@@ -1508,7 +1590,7 @@ export type RequestId = string;
  */
 export interface ReverseImageFailed {
   /**
-   * What happened, for a person.
+   * Why, for a person; the texts of the other search tools.
    */
   error: string;
 }
@@ -1518,19 +1600,19 @@ export interface ReverseImageFailed {
  */
 export interface ReverseImageFound {
   /**
-   * Places with the picture itself.
+   * Pages with the picture itself, the most alike first; empty when there are none.
    */
   sources: ImageSource[];
   /**
-   * Places with similar pictures.
+   * Pages with pictures like it, the most alike first; empty when there are none.
    */
   similar: ImageSource[];
   /**
-   * What is known of what it shows; null when nothing is.
+   * The text of an engine's knowledge panel on what it shows; null when there is none.
    */
   knowledge: string | null;
   /**
-   * For a person; always there.
+   * What was found, in a sentence for a person; `no results` when that is nothing.
    */
   summary: string;
 }
@@ -1546,7 +1628,7 @@ export interface ReverseImageSearchArguments {
 }
 
 /**
- * Where the picture comes from.
+ * Where a picture comes from: what SauceNAO and SerpAPI's engines found, merged; or why none could be asked.
  */
 export type ReverseImageSearchResult = ReverseImageFound | ReverseImageFailed;
 
@@ -1561,7 +1643,7 @@ export interface SaucenaoSearchArguments {
 }
 
 /**
- * Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data.
+ * Answers of SauceNAO, as Markdown for the model. Empty: nothing was found. Beginning with `❌`: why it failed, for a person; neither of the two is added to the message.
  */
 export type SaucenaoSearchResult = string;
 
@@ -1642,13 +1724,13 @@ export type SearchLogsResult = LogsFound | McpFailure;
  */
 export interface SerpapiImageSearchArguments {
   /**
-   * What to look for.
+   * What to look for, as a person would type it.
    */
   query: string;
 }
 
 /**
- * Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data.
+ * Answers of SerpAPI's image engine, as Markdown for the model. Empty: nothing was found. Beginning with `❌`: why it failed, for a person; neither of the two is added to the message.
  */
 export type SerpapiImageSearchResult = string;
 
@@ -1663,7 +1745,7 @@ export interface SerpapiReverseImageArguments {
 }
 
 /**
- * Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data.
+ * Answers of SerpAPI's reverse image engines, the first that found something, as Markdown for the model. Empty: nothing was found. Beginning with `❌`: why it failed, for a person; neither of the two is added to the message.
  */
 export type SerpapiReverseImageResult = string;
 
@@ -1672,13 +1754,13 @@ export type SerpapiReverseImageResult = string;
  */
 export interface SerpapiWebSearchArguments {
   /**
-   * What to look for.
+   * What to look for, as a person would type it.
    */
   query: string;
 }
 
 /**
- * Markdown for the model. Empty: nothing was found. `❌ …`: it failed; that isn't told to the model as data.
+ * Answers of SerpAPI's web engines, as Markdown for the model. Empty: nothing was found. Beginning with `❌`: why it failed, for a person; neither of the two is added to the message.
  */
 export type SerpapiWebSearchResult = string;
 
@@ -1694,31 +1776,31 @@ export interface SwitchAnswer {
 }
 
 /**
- * The model has thought.
+ * The model has thought: what, and for how long.
  */
 export interface ThinkingEndEvent {
   /**
-   * For a person.
+   * How much was thought in how long, for a person.
    */
   summary: string;
   /**
-   * What was thought: its paragraphs, or one text a train of thought.
+   * What was thought, cut at its paragraphs; in `multi-thinking` one text for each train of thought. Bounded: long thinking is cut here, not in `thinking`.
    */
   steps: string[];
   /**
-   * As in `thinking_start`.
+   * The same as in the block's `thinking_start`.
    */
   category: string;
   /**
-   * Since `thinking_start`, in milliseconds.
+   * Since the block's `thinking_start`, in milliseconds.
    */
   duration_ms: number;
   /**
-   * How often the trains of thought were merged, in `multi-thinking` only.
+   * How often the trains of thought were merged, in `multi-thinking`; absent in all other modes.
    */
   rounds?: number;
   /**
-   * How many trains of thought there were, in `multi-thinking` only.
+   * How many trains of thought came to an end, in `multi-thinking`; absent in all other modes.
    */
   trajectories?: number;
   request_id?: RequestId;
@@ -1733,27 +1815,27 @@ export interface ThinkingEndMessage {
 }
 
 /**
- * A piece of what the model thinks; all of them, one after the other, are its text byte for byte.
+ * A piece of what the model thinks. The pieces of one train of thought, in order, are its text byte for byte.
  */
 export interface ThinkingEvent {
   /**
-   * The piece.
+   * The piece: append it to what its trajectory has thought so far.
    */
   step: string;
   /**
-   * Counts from 0 without gaps over the turn.
+   * Counts the `thinking` events from 0 without gaps over the turn.
    */
   step_index: number;
   /**
-   * As in `thinking_start`.
+   * The same as in the block's `thinking_start`.
    */
   category: string;
   /**
-   * It is the model's own reasoning; false: the text of a train of thought that we asked for.
+   * It is the model's own reasoning; false: the text of a train of thought that it was asked for.
    */
   is_reasoning_chunk: boolean;
   /**
-   * Which train of thought, in `multi-thinking` only.
+   * Names the train of thought, in `multi-thinking`; absent in all other modes.
    */
   trajectory_id?: string;
   request_id?: RequestId;
@@ -1773,20 +1855,23 @@ export interface ThinkingMessage {
 export type ThinkingMode = "instant" | "think" | "deep-think" | "multi-thinking" | "auto";
 
 /**
- * The model begins to think.
+ * The model begins to think. A turn may think several times, never twice at once.
  */
 export interface ThinkingStartEvent {
   /**
-   * What the message seems to be about.
+   * What the message seems to be about, in one word, as `detect_category` finds it.
    */
   category: string;
+  /**
+   * When the thinking began.
+   */
   timestamp: Timestamp;
   /**
-   * `multi-thinking`, in that mode only.
+   * `multi-thinking`; absent in all other modes.
    */
   mode?: string;
   /**
-   * The mode for a person, in that mode only.
+   * The mode's name for a person, `4-Agents Reasoning`; absent in all other modes.
    */
   label?: string;
   request_id?: RequestId;
@@ -2148,6 +2233,18 @@ export interface Tools {
     arguments: ReverseImageSearchArguments;
     returns: ReverseImageSearchResult;
   };
+}
+
+/**
+ * What each MCP tool takes and returns.
+ */
+export interface McpTools {
+  search_files: { arguments: SearchFilesArguments; returns: SearchFilesResult };
+  read_file_content: { arguments: ReadFileContentArguments; returns: ReadFileContentResult };
+  list_directory: { arguments: ListDirectoryArguments; returns: ListDirectoryResult };
+  get_project_info: { arguments: GetProjectInfoArguments; returns: GetProjectInfoResult };
+  search_logs: { arguments: SearchLogsArguments; returns: SearchLogsResult };
+  calculate: { arguments: CalculateArguments; returns: CalculateResult };
 }
 
 /** Every event's name, with the keys that its data always has. */
