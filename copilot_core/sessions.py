@@ -112,7 +112,8 @@ async def _date_older_rows(connection: aiosqlite.Connection) -> None:
 class ChatSessionsRepository:
     """Sessions in a file that ``create_tables`` has prepared.
 
-    Each method is one transaction, or a read between transactions. All raise StorageError.
+    Each method but ``update_session`` is one transaction, or a read between transactions. All
+    raise StorageError.
     """
 
     def __init__(self, database: Database) -> None:
@@ -192,35 +193,12 @@ class ChatSessionsRepository:
         temperature: float | None = None,
         max_tokens: int | None = None,
     ) -> JsonObject:
-        """Add what a turn amounts to, in one transaction (decision A13).
+        """Add what a turn amounts to, in a transaction that is open (decision A13).
 
         ``status`` is done, error or abort; ``temperature`` and ``max_tokens`` are the request's
         overrides. The turn's title is taken unless the user gave one. Raises
         ``session_not_found``: a turn never brings back a deleted session.
         """
-        async with self._database.transaction():
-            return await self.add_turn(
-                thread_id,
-                user_id,
-                project_id,
-                record,
-                status=status,
-                temperature=temperature,
-                max_tokens=max_tokens,
-            )
-
-    async def add_turn(
-        self,
-        thread_id: str,
-        user_id: str,
-        project_id: str,
-        record: TurnRecord,
-        *,
-        status: str,
-        temperature: float | None,
-        max_tokens: int | None,
-    ) -> JsonObject:
-        """``update_session`` in a transaction that is open already."""
         turn = turn_stats(record, status=status, temperature=temperature, max_tokens=max_tokens)
         models = turn["models"].values()
         input_tokens = sum(model["input_tokens"] or 0 for model in models)

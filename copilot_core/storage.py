@@ -120,7 +120,7 @@ class ProjectStore:
         }
         try:
             async with self._database.transaction() as connection:
-                await self.sessions.add_turn(
+                await self.sessions.update_session(
                     start.thread_id,
                     start.user_id,
                     start.project_id,

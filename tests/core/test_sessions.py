@@ -62,6 +62,23 @@ async def opened(path: Path) -> AsyncIterator[ChatSessionsRepository]:
         await database.close()
 
 
+async def add(
+    sessions: ChatSessionsRepository,
+    thread_id: str,
+    record: TurnRecord,
+    *,
+    user_id: str = "ann",
+    project_id: str = P,
+    status: str = "done",
+    **overrides: Any,
+) -> dict[str, Any]:
+    """The session after a turn of it was stored."""
+    async with sessions._database.transaction():
+        return await sessions.update_session(
+            thread_id, user_id, project_id, record, status=status, **overrides
+        )
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "copilot_checkpoints.db"
@@ -165,7 +182,7 @@ async def test_an_older_file_opens_keeps_its_rows_and_repeating_changes_nothing(
         assert (t2["title"], t2["message_count"], t2["last_message_at"]) == (NEW_TITLE, 0, None)
         assert await sessions.wants_title("t2", "ann", P)
         assert (await sessions.pin_session("t1", "ann", P, pinned=True))["pinned"] is True
-        updated = await sessions.update_session("t1", "ann", P, turn(), status="done")
+        updated = await add(sessions, "t1", turn())
         assert (updated["message_count"], updated["stats"]["turns"]) == (5, 1)
         [[stats]] = query(path, "SELECT stats FROM chat_sessions WHERE thread_id = 't1'")
         assert json.loads(stats)["tool_calls_count"] == 3
@@ -227,7 +244,7 @@ async def test_every_row_that_leaves_is_valid_whatever_a_file_holds(row: dict[st
                 valid(session)
                 thread_id = session["thread_id"]
                 assert await sessions.get_session_by_thread(thread_id, "ann", "p") == session
-                valid(await sessions.update_session(thread_id, "ann", "p", turn(), status="done"))
+                valid(await add(sessions, thread_id, turn(), project_id="p"))
         await database.close()
 
 
@@ -270,7 +287,7 @@ async def test_what_is_not_yours_is_not_there_and_nothing_happens_to_it(
         sessions.get_session_by_thread(thread, user, project),
         sessions.rename_session(thread, user, project, "mine"),
         sessions.pin_session(thread, user, project, pinned=True),
-        sessions.update_session(thread, user, project, turn(), status="done"),
+        add(sessions, thread, turn(), user_id=user, project_id=project),
         sessions.delete_session(thread, user, project),
     ):
         with pytest.raises(ChatError) as refused:
@@ -294,7 +311,7 @@ async def test_the_list_is_the_users_own(sessions: ChatSessionsRepository) -> No
 async def test_order_paging_and_pins(path: Path, sessions: ChatSessionsRepository) -> None:
     for at in range(5):
         await sessions.create_session(f"t{at}", "ann", P)
-    await sessions.update_session("t1", "ann", P, turn(), status="done")
+    await add(sessions, "t1", turn())
     before = await sessions.get_session_by_thread("t2", "ann", P)
     pinned = valid(await sessions.pin_session("t2", "ann", P, pinned=True))
     assert pinned == before | {"pinned": True}
@@ -344,13 +361,13 @@ async def test_a_users_title_wins_for_ever(sessions: ChatSessionsRepository) -> 
     await sessions.create_session("t1", "ann", P)
     assert await sessions.wants_title("t1", "ann", P)
     generated = turn(title="Hosts of the lab")
-    session = await sessions.update_session("t1", "ann", P, generated, status="done")
+    session = await add(sessions, "t1", generated)
     assert session["title"] == "Hosts of the lab"
     assert not await sessions.wants_title("t1", "ann", P)
     renamed = valid(await sessions.rename_session("t1", "ann", P, f"  {NEW_TITLE} "))
     assert renamed["updated_at"] > session["updated_at"]
     assert not await sessions.wants_title("t1", "ann", P)
-    session = await sessions.update_session("t1", "ann", P, generated, status="done")
+    session = await add(sessions, "t1", generated)
     assert session["title"] == NEW_TITLE
 
 
@@ -382,19 +399,15 @@ async def test_turns_add_up(sessions: ChatSessionsRepository) -> None:
         context_tokens=8000,
     )
     second = turn(models={"big": ModelFigures(1, 0, 10, 5), "small": ModelFigures(1, 0, 3, 4)})
-    session = valid(
-        await sessions.update_session(
-            "t1", "ann", P, first, status="error", temperature=0.5, max_tokens=9
-        )
-    )
+    session = valid(await add(sessions, "t1", first, status="error", temperature=0.5, max_tokens=9))
     assert session["stats"]["models"]["small"]["input_tokens"] is None
     assert session["stats"]["unknown_usage_calls"] == 1
     assert session["stats"]["context_tokens"] == 8000
     last = session["stats"]["last_turn"]
     assert (last["status"], last["temperature"], last["max_tokens"]) == ("error", 0.5, 9)
-    await sessions.update_session("t1", "ann", P, second, status="done")
+    await add(sessions, "t1", second)
     # A turn that never reached the model leaves the context as it was: here unknown.
-    session = valid(await sessions.update_session("t1", "ann", P, turn(), status="abort"))
+    session = valid(await add(sessions, "t1", turn(), status="abort"))
     figures = {key: value for key, value in session.items() if key.endswith(("count", "tokens"))}
     assert figures == {
         "message_count": 3,
@@ -416,9 +429,7 @@ async def test_turns_add_up(sessions: ChatSessionsRepository) -> None:
 async def test_turns_at_the_same_time_are_all_counted(sessions: ChatSessionsRepository) -> None:
     await sessions.create_session("t1", "ann", P)
     record = turn(models={"m": ModelFigures(1, 0, 1, 2)}, tool_calls=Counter({"ping": 1}))
-    await asyncio.gather(
-        *(sessions.update_session("t1", "ann", P, record, status="done") for _ in range(30))
-    )
+    await asyncio.gather(*(add(sessions, "t1", record) for _ in range(30)))
     session = await sessions.get_session_by_thread("t1", "ann", P)
     assert (session["message_count"], session["total_tokens"]) == (30, 90)
     assert (session["stats"]["turns"], session["stats"]["tool_calls"]) == (30, {"ping": 30})
@@ -453,7 +464,7 @@ async def test_delete_takes_the_session_from_every_table(
     await sessions.delete_session("t1", "ann", P, tables=TABLES)
     assert left(path) == [["t2"]] * 4
     with pytest.raises(ChatError):
-        await sessions.update_session("t1", "ann", P, turn(), status="done")
+        await add(sessions, "t1", turn())
     await sessions.delete_all_sessions(tables=TABLES)
     assert left(path) == [[]] * 4
 
@@ -482,7 +493,7 @@ async def test_a_cancelled_call_leaves_no_open_transaction(
 ) -> None:
     await sessions.create_session("t1", "ann", P)
     for steps in range(12):
-        task = asyncio.create_task(sessions.update_session("t1", "ann", P, turn(), status="done"))
+        task = asyncio.create_task(add(sessions, "t1", turn()))
         for _ in range(steps):
             await asyncio.sleep(0)
         task.cancel()
