@@ -16,7 +16,7 @@ __all__ = ["generate_typescript"]
 
 def generate_typescript(bundle: Bundle, progress: Callable[[str], None]) -> str:
     """The text, without header, of the surface's TypeScript module."""
-    after = [_routes(bundle), _tools(bundle)]
+    after = [_routes(bundle), _tools(bundle), _mcp_tools(bundle)]
     if bundle.events:
         after.append(_reader(bundle))
     document = {
@@ -61,18 +61,20 @@ def _routes(bundle: Bundle) -> str:
 
 
 def _tools(bundle: Bundle) -> str:
-    return _interface(
-        "Tools",
-        "What each tool takes and returns.",
-        [
-            (
-                name,
-                f"{{ arguments: {title}; returns: {bundle.contracts['tool_return', name]} }}",
-            )
-            for (kind, name), title in bundle.contracts.items()
-            if kind == "tool_arguments"
-        ],
-    )
+    return _tool_map(bundle, "tool", "Tools", "What each tool takes and returns.")
+
+
+def _mcp_tools(bundle: Bundle) -> str:
+    return _tool_map(bundle, "mcp", "McpTools", "What each MCP tool takes and returns.")
+
+
+def _tool_map(bundle: Bundle, group: str, name: str, description: str) -> str:
+    members = [
+        (tool, f"{{ arguments: {title}; returns: {bundle.contracts[f'{group}_return', tool]} }}")
+        for (kind, tool), title in bundle.contracts.items()
+        if kind == f"{group}_arguments"
+    ]
+    return _interface(name, description, members)
 
 
 def _interface(name: str, description: str, members: Iterable[tuple[str, str]]) -> str:

@@ -58,10 +58,10 @@ KNOWN = ALLOWED | _words(
 #: Names that generated modules use themselves, in Python or TypeScript: no title can be one.
 RESERVED_TITLES = _words(
     "Annotated Any Array AsTuple BaseModel Boolean ConfigDict Date Dict EVENTS Error Event "
-    "EventName False Field Function Integer List Literal MISSING Map Never None NotRequired Null "
-    "Number Object Omit Optional Partial Pick Promise ReadResult Reader Readonly Record Required "
-    "RootModel Routes Set String StringConstraints Symbol Tools True Tuple TypeAdapter TypeAlias "
-    "TypeAliasType TypedDict Union UnknownEvent"
+    "EventName False Field Function Integer List Literal MISSING Map McpTools Never None "
+    "NotRequired Null Number Object Omit Optional Partial Pick Promise ReadResult Reader Readonly "
+    "Record Required RootModel Routes Set String StringConstraints Symbol Tools True Tuple "
+    "TypeAdapter TypeAlias TypeAliasType TypedDict Union UnknownEvent"
 )
 
 

@@ -355,19 +355,41 @@ def test_compilers_of_older_javascript_take_it(tsc: Tsc, tmp_path: Path, file: s
 
 
 def test_the_npm_package_builds_and_runs(tsc: Tsc, node: str, tmp_path: Path) -> None:
+    """As an application has it: the package by its name, each surface by a path of it."""
+    package = tmp_path / "node_modules/copilot-contracts"
     compiler = ROOT / "contracts/typescript/node_modules/typescript/bin/tsc"
-    command = [node, str(compiler), "-p", "tsconfig.build.json", "--outDir", str(tmp_path / "dist")]
+    command = [node, str(compiler), "-p", "tsconfig.build.json", "--outDir", str(package / "dist")]
     subprocess.run(command, cwd=ROOT / "contracts/typescript", check=True, timeout=100)
-    package = json.loads((ROOT / "contracts/typescript/package.json").read_text("utf-8"))
-    for entry in package["exports"].values():
-        assert (tmp_path / entry["types"]).exists()
-    (tmp_path / "package.json").write_text('{"type": "module"}', "utf-8")
-    script = """
-import { SseDecoder, readEvent } from "./dist/index.js";
-const wire = 'data: {"type":"done","session_id":"s"}\\n\\ndata: {"type":"new"}\\n\\n';
-const messages = new SseDecoder().feed(new TextEncoder().encode(wire));
-console.log(messages.map((message) => readEvent(message).known).join());
+    shutil.copy(ROOT / "contracts/typescript/package.json", package)
+    exports = json.loads((package / "package.json").read_text("utf-8"))["exports"]
+    assert exports.keys() == {".", *(f"./{name}" for name in Registry.bundled().surfaces)}
+    (tmp_path / "application.ts").write_text(APPLICATION, "utf-8")
+    done = tsc(tmp_path, noEmit=False, outDir="out", declaration=False, isolatedDeclarations=False)
+    assert done.returncode == 0, done.stdout
+    ran = subprocess.run(
+        [node, "out/application.js"], cwd=tmp_path, capture_output=True, check=True
+    )
+    assert ran.stdout == b"true,false\ntrue,false\n"
+
+
+APPLICATION = """
+import { SseDecoder, chatbot, gns3Chat } from "copilot-contracts";
+import { type ChunkMessage, readEvent as readNamed } from "copilot-contracts/chatbot";
+import { type DoneEvent, readEvent } from "copilot-contracts/gns3-chat";
+
+declare const console: { log(line: string): void };
+
+const messages = (wire: string) => new SseDecoder().feed(new TextEncoder().encode(wire));
+const done: DoneEvent = { type: "done", session_id: "s" };
+const chunk: ChunkMessage = { event: "chunk", data: { content: "Hi", chunk_index: 0 } };
+
+const tagged = messages(`data: ${JSON.stringify(done)}\\n\\ndata: {"type":"new"}\\n\\n`);
+console.log(tagged.map((message) => readEvent(message).known).join());
+
+const data = JSON.stringify(chunk.data);
+const named = messages(`event: chunk\\ndata: ${data}\\n\\nevent: ping\\ndata: 1\\n\\n`);
+console.log(named.map((message) => readNamed(message).known).join());
+
+const same: boolean = chatbot.readEvent === readNamed && gns3Chat.readEvent === readEvent;
+if (!same) throw new Error("The index has other modules than the paths.");
 """
-    (tmp_path / "run.mjs").write_text(script, "utf-8")
-    done = subprocess.run([node, "run.mjs"], cwd=tmp_path, capture_output=True, check=True)
-    assert done.stdout == b"true,false\n"

@@ -5,7 +5,7 @@ import type {
   Problem,
   RenameSessionRequest,
   SessionList,
-} from "copilot-contracts";
+} from "copilot-contracts/gns3-chat";
 
 export type Bytes = ReadableStream<Uint8Array>;
 

@@ -1,4 +1,4 @@
-import type { OpenAIMessage } from "copilot-contracts";
+import type { OpenAIMessage } from "copilot-contracts/gns3-chat";
 
 import { CallCard } from "./call_card.ts";
 import { button, element } from "./element.ts";

@@ -1,6 +1,6 @@
 /** The chat page of one project, `/projects/{project_id}#{session_id}`. */
 
-import type { ChatSession } from "copilot-contracts";
+import type { ChatSession } from "copilot-contracts/gns3-chat";
 
 import { Api, ApiError } from "./api.ts";
 import { askDelete, askTitle } from "./dialogs.ts";

@@ -1,4 +1,4 @@
-import type { OpenAIMessage } from "copilot-contracts";
+import type { OpenAIMessage } from "copilot-contracts/gns3-chat";
 
 import { type Api, ApiError, type Bytes } from "./api.ts";
 import { Conversation } from "./conversation.ts";

@@ -1,4 +1,4 @@
-import type { ChatSession } from "copilot-contracts";
+import type { ChatSession } from "copilot-contracts/gns3-chat";
 
 import { element } from "./element.ts";
 

@@ -1,4 +1,5 @@
-import { type Event, SseDecoder, readEvent } from "copilot-contracts";
+import { SseDecoder } from "copilot-contracts";
+import { type Event, readEvent } from "copilot-contracts/gns3-chat";
 
 import { ApiError, type Bytes } from "./api.ts";
 

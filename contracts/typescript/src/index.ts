@@ -1,2 +1,3 @@
 export { SseDecoder, type SseMessage, sseMessages } from "./sse.ts";
-export * from "./generated/gns3-chat.ts";
+export * as chatbot from "./generated/chatbot.ts";
+export * as gns3Chat from "./generated/gns3-chat.ts";

@@ -1,4 +1,4 @@
-// Generated from gns3-chat 1.0.0 (schemas 05eb826b94cad97e) by copilot_codegen 4967bea4, json-schema-to-typescript 16.0.0; do not edit (body 78b48b90e42977f3)
+// Generated from gns3-chat 1.0.0 (schemas 05eb826b94cad97e) by copilot_codegen bf5b56fb, json-schema-to-typescript 16.0.0; do not edit (body 78b48b90e42977f3)
 /**
  * GNS3 chat: The chat API of an AI copilot for GNS3 network labs: an agent per project, sessions in the project's own file, streamed answers, tools on lab devices.
  *
