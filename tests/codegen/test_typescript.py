@@ -23,13 +23,14 @@ MakeSurface = Callable[..., Path]
 Json = dict[str, Any]
 
 
-def examples() -> Iterator[tuple[str, str, Any]]:
-    """Surface, title and value of every example of every shipped schema."""
+def examples(*, maps: bool = True) -> Iterator[tuple[str, str, Any]]:
+    """Surface, title and value of every example of every shipped schema; of `maps` if wanted."""
     for surface in Registry.bundled().surfaces.values():
         seen = set()
         for contract in surface.contracts():
             title = contract.schema["title"]
-            if title not in seen:
+            a_map = isinstance(contract.schema.get("additionalProperties"), dict)
+            if title not in seen and (maps or not a_map):
                 seen.add(title)
                 for example in contract.schema["examples"]:
                     yield surface.name, title, example
@@ -49,7 +50,7 @@ def test_every_example_is_of_its_type(tsc: Tsc, tmp_path: Path) -> None:
 def test_a_renamed_key_and_another_constant_are_refused(tsc: Tsc, tmp_path: Path) -> None:
     """Each example of an object, with one required key renamed, and with its tag changed."""
     expected = {}
-    for number, (surface, title, value) in enumerate(examples()):
+    for number, (surface, title, value) in enumerate(examples(maps=False)):
         shutil.copy(GENERATED / f"{surface}.ts", tmp_path)
         if not isinstance(value, dict) or not value:
             continue
