@@ -158,10 +158,10 @@ class ProjectStore:
         return self._database.lost
 
     async def retry(self) -> None:
-        """Store what could not be stored, if that can be done now."""
-        for thread_id in list(self._unstored):
-            with suppress(StorageError):
-                await self._store_late(thread_id)
+        """Store what could not be stored, if that can be done now. Whoever reads waits for it."""
+        with suppress(StorageError):  # it would stop the others too
+            for thread_id in list(self._unstored):
+                await self._store_now(thread_id)
 
     async def finish(self, start: TurnStart, record: TurnRecord, status: str) -> None:
         """``store_turn``, which is tried again when it fails: now, or before the session's next
@@ -191,22 +191,34 @@ class ProjectStore:
         self._unstored.pop(thread_id, None)
 
     async def _store_late(self, thread_id: str) -> None:
-        store = self._unstored.get(thread_id)
-        if store is None:
-            return
+        """``_store_now``, several times while another program is writing."""
         for pause in (0.1, 0.3, 0.6, None):
             try:
-                await store()
+                await self._store_now(thread_id)
             except StorageError as error:
                 if pause is None or not error.busy:
                     raise
                 await asyncio.sleep(pause)
-            except BaseException:
-                self._unstored.pop(thread_id, None)
-                raise
             else:
                 break
-        self._unstored.pop(thread_id, None)
+
+    async def _store_now(self, thread_id: str) -> None:
+        store = self._unstored.get(thread_id)
+        if store is None:
+            return
+        try:
+            await store()
+        except (StorageError, asyncio.CancelledError):
+            raise  # it isn't given up
+        except Exception:
+            self._forget(thread_id, store)
+            raise
+        self._forget(thread_id, store)
+
+    def _forget(self, thread_id: str, store: Callable[[], Awaitable[None]]) -> None:
+        # Not a newer one: two may have tried to store the same, and this is the later of them.
+        if self._unstored.get(thread_id) is store:
+            del self._unstored[thread_id]
 
     async def reconcile(self, thread_id: str | None = None) -> None:
         """Store the turns, of one session or of all, that were begun and never stored.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -20,12 +21,14 @@ from copilot_core.projects import ProjectAgentManager
 from copilot_core.runs import Run
 from copilot_core.service import AgentService, Turn
 from copilot_core.settings import CoreSettings
+from copilot_core.storage import FILE, FOLDER
 from copilot_core.tools.base import Tool, ToolContext
 from openai_server import Failure, OpenAIServer, text
 from openai_server import Turn as ModelTurn
 
 PROJECT = "7a0c1b2d-3e4f-4a5b-8c6d-9e0f1a2b3c4d"
 SURFACE = Registry.bundled().surface("gns3-chat")
+ANN = Identity("ann")
 Event = dict[str, Any]
 
 
@@ -52,8 +55,9 @@ class Bench:
         )
         self.restart()
 
-    def restart(self) -> None:
-        """A new manager, as a new process would have."""
+    def restart(self, **settings: Any) -> None:
+        """A new manager, as a new process would have; with other settings from now on."""
+        self.settings = replace(self.settings, **settings)
         self.manager = ProjectAgentManager(
             [self._tool(name) for name in SURFACE.catalogue.tools], settings=self.settings
         )
@@ -71,19 +75,35 @@ class Bench:
             "scripted", self.server.base_url, SecretStr(self.server.api_key), silence_timeout=5
         )
 
+    @property
+    def file(self) -> Path:
+        """The project's SQLite file."""
+        return self.path / FOLDER / FILE
+
     async def agent(self) -> AgentService:
         return await self.manager.get_agent(PROJECT, self.path)
+
+    async def chat(self, turn: Turn, identity: Identity = ANN, **llm: Any) -> Run:
+        """A turn that is asked in full; ``llm`` is what is otherwise in its configuration."""
+        agent = await self.agent()
+        return await agent.stream_chat(
+            turn, identity=identity, llm=replace(self.llm, **llm), surface="gns3-chat"
+        )
 
     async def start(
         self, message: str, session_id: str | None = None, user: str = "ann", **llm: Any
     ) -> Run:
-        agent = await self.agent()
-        return await agent.stream_chat(
-            Turn(message, session_id),
-            identity=Identity(user),
-            llm=replace(self.llm, **llm) if llm else self.llm,
-            surface="gns3-chat",
-        )
+        return await self.chat(Turn(message, session_id), Identity(user), **llm)
+
+    async def counting(self, session_id: str = "s1") -> tuple[Run, threading.Event]:
+        """A turn that was asked to ``count`` and has said "one ": it says "two" when the event
+        is set."""
+        held = threading.Event()
+        self.server.script(text("one two", pieces=2).until(held, after=1))
+        run = await self.start("count", session_id)
+        async with run.subscribe() as reader:
+            await reader.next(5)
+        return run, held
 
     async def ask(self, message: str, session_id: str | None = None, **more: Any) -> list[Event]:
         """A whole turn's events, each of which kept its contract and its place."""
