@@ -63,6 +63,7 @@ def imports(session: nox.Session) -> None:
 def generated(session: nox.Session) -> None:
     """Generated files are what the schemas say."""
     run(session, "copilot_adapters.cli", "generate", "--check")
+    run(session, "copilot_adapters.cli", "docs", "--check")
 
 
 @nox.session

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Stamp",
     "digest",
+    "docs_generator",
     "python_generator",
     "read_stamp",
     "same_generator",
@@ -27,8 +28,8 @@ __all__ = [
 ]
 
 _LINE: Final = re.compile(
-    r"(?:#|//) Generated from (?P<surface>\S+) (?P<version>\S+) \(schemas (?P<schemas>\w+)\) "
-    r"by (?P<generator>.+?); do not edit \(body (?P<body>\w+)\)"
+    r"(?:#|//|<!--) Generated from (?P<surface>\S+) (?P<version>\S+) \(schemas (?P<schemas>\w+)\) "
+    r"by (?P<generator>.+?); do not edit \(body (?P<body>\w+)\)(?: -->)?"
 )
 
 
@@ -44,10 +45,11 @@ class Stamp:
 
     def line(self, comment: str) -> str:
         """The header line, after the language's comment sign."""
-        return (
+        line = (
             f"{comment} Generated from {self.surface} {self.version} (schemas {self.schemas}) "
             f"by {self.generator}; do not edit (body {self.body})"
         )
+        return f"{line} -->" if comment == "<!--" else line
 
 
 def read_stamp(text: str) -> tuple[Stamp, str] | None:
@@ -96,6 +98,11 @@ def typescript_generator() -> str:
     package = json.loads((folder / "package.json").read_text(encoding="utf-8"))
     tool = package["dependencies"]["json-schema-to-typescript"]
     return f"copilot_codegen {own}, json-schema-to-typescript {tool}"
+
+
+def docs_generator() -> str:
+    """What writes documents."""
+    return f"copilot_codegen {_own_digest('surface_document.py', 'shape_text.py')}"
 
 
 def same_generator(said: str, here: str) -> bool:

@@ -117,6 +117,7 @@ class Response:
     schema: str | None = None
     media_type: str = "application/json"
     stream: bool = False
+    additive: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ WITHOUT_EXTRAS = [
     "from copilot_adapters.cli import main; main()",
 ]
 VERSION = Registry.bundled().surface("gns3-chat").version
+CHATBOT = Registry.bundled().surface("chatbot").version
 GENERATED = Path(__file__).parents[2] / "contracts" / "copilot_contracts" / "generated"
 SESSION = "6f1c0f3e-6f4c-4a53-9a51-5d1f6a2f9b10"
 GOOD = (
@@ -75,7 +76,7 @@ def test_the_version_is_said_and_without_much_work() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["lint", "generate", "verify-stream", "serve", "model", "model fetch"]
+    "name", ["lint", "generate", "docs", "verify-stream", "serve", "model", "model fetch"]
 )
 def test_every_help_has_an_example_and_no_colour_where_none_is_wanted(name: str) -> None:
     said = command(*name.split(), "--help", NO_COLOR="1")
@@ -120,10 +121,12 @@ def test_an_internal_error_is_5_and_one_line(tmp_path: Path) -> None:
 
 def test_lint_of_good_and_of_bad_schemas(tmp_path: Path) -> None:
     said = command("lint", cwd=tmp_path)  # no `schemas` here: those of the package
-    assert (said.returncode, said.stdout) == (0, ""), said.stdout
+    assert said.returncode == 0, said.stdout
+    warned = said.stdout.splitlines()
+    assert all(": PROPERTY_ALIASED " in line and "'_id'" in line for line in warned), warned
     where, summary = said.stderr.splitlines()
-    assert "the schemas of the package are linted" in where
-    assert summary == f"gns3-chat {VERSION}: no findings"
+    assert "the schemas of the package are meant" in where
+    assert summary == f"chatbot {CHATBOT}, gns3-chat {VERSION}: {len(warned)} findings"
     schemas = tmp_path / "schemas"
     subprocess.run(["cp", "-r", str(schemas_folder()), str(schemas)], check=True)
     event = schemas / "gns3-chat" / "events" / "done.json"
@@ -151,7 +154,7 @@ def test_what_is_stale_is_named_and_3(tmp_path: Path) -> None:
     subprocess.run(["cp", "-r", str(GENERATED), str(python)], check=True)
     check = ["generate", "--schemas", schemas, "--python", python, "--check"]
     said = command(*check)
-    assert (said.returncode, said.stdout, said.stderr) == (0, "", "0 files stale, 3 fresh\n")
+    assert (said.returncode, said.stdout, said.stderr) == (0, "", "0 files stale, 6 fresh\n")
     event = schemas / "gns3-chat" / "events" / "done.json"
     event.write_text(event.read_text().replace('"session_id"', '"session"'))
     said = command(*check)
@@ -162,9 +165,9 @@ def test_what_is_stale_is_named_and_3(tmp_path: Path) -> None:
     )
     assert "DoneEvent: `session_id` is gone, `session` is new" in said.stdout
     again = f"copilot-contracts generate --schemas {schemas} --python {python}"
-    assert said.stderr == f"3 files stale, 0 fresh\nRun `{again}` and commit what it writes.\n"
+    assert said.stderr == f"3 files stale, 3 fresh\nRun `{again}` and commit what it writes.\n"
     said = command(*check[:-1])
-    assert (said.returncode, said.stderr) == (0, "3 files written, 0 fresh\n")
+    assert (said.returncode, said.stderr) == (0, "3 files written, 3 fresh\n")
 
 
 def test_verify_stream_from_a_file_and_from_stdin(tmp_path: Path) -> None:

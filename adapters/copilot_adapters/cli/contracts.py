@@ -1,4 +1,4 @@
-"""The commands on contracts: `lint`, `generate`, `verify-stream`."""
+"""The commands on contracts: `lint`, `generate`, `docs`, `verify-stream`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from copilot_adapters.cli.docs import docs
 from copilot_adapters.cli.generate import generate
 from copilot_adapters.cli.outcome import FAILED, FINE, WRONG_USAGE, CommandError
+from copilot_adapters.cli.schemas import schemas_meant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,6 +30,7 @@ _SHOWN = 20
 def add_to(app: typer.Typer) -> None:
     app.command(epilog="Example: copilot-contracts lint schemas/gns3-chat")(lint)
     app.command(epilog="Example: copilot-contracts generate --check")(generate)
+    app.command(epilog="Example: copilot-contracts docs --out docs/surfaces")(docs)
     app.command(
         "verify-stream",
         epilog="Example: curl -N ... | copilot-contracts verify-stream gns3-chat -",
@@ -47,7 +50,7 @@ def lint(
     from copilot_contracts.lint import lint as findings_of
     from copilot_contracts.lint import surfaces_in
 
-    folders = [_there(path) for path in paths or [_schemas()]]
+    folders = [schemas_meant(path) for path in paths] if paths else [schemas_meant(None)]
     findings = [finding for folder in folders for finding in findings_of(folder)]
     if as_json:
         _print_json(findings)
@@ -96,23 +99,6 @@ def _surface(name: str, schemas: Path | None) -> Surface:
     if surface.catalogue.order is None:
         raise CommandError(f"The surface {name} has no events.", WRONG_USAGE)
     return surface
-
-
-def _schemas() -> Path:
-    """The schemas that are meant when none are named."""
-    from copilot_contracts.registry import schemas_folder
-
-    here = Path("schemas")
-    if here.is_dir():
-        return here
-    typer.echo(f"There is no folder {here} here: the schemas of the package are linted.", err=True)
-    return schemas_folder()
-
-
-def _there(path: Path) -> Path:
-    if not path.is_dir():
-        raise CommandError(f"There is no folder {path}.", WRONG_USAGE)
-    return path
 
 
 def _chunks(file: str) -> Iterator[bytes]:

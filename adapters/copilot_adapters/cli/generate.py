@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,13 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from copilot_adapters.cli import PROGRAM
-from copilot_adapters.cli.outcome import FAILED, FINE, STALE, WRONG_USAGE, CommandError, needs
+from copilot_adapters.cli.outcome import FAILED, WRONG_USAGE, CommandError, needs
+from copilot_adapters.cli.results import report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from copilot_codegen.generate import State
-
 _SCHEMAS = Path("schemas")
 # Where this repository keeps what is generated.
 _PYTHON = Path("contracts/copilot_contracts/generated")
@@ -59,20 +56,8 @@ def generate(
         raise CommandError(str(error), WRONG_USAGE) from error
     except (CodegenError, SurfaceError) as error:
         raise CommandError(str(error), FAILED) from error
-    for result in results:
-        if result.state != "fresh":
-            typer.echo(f"{result.path}: {result.state}: {result.reason}")
-            for line in result.drift:
-                typer.echo(f"  {line}")
-    count = Counter(result.state for result in results)
-    main: State = "stale" if check else "written"
-    removed = f"{count['removed']} removed, " if count["removed"] else ""
-    files = "file" if count[main] == 1 else "files"
-    typer.echo(f"{count[main]} {files} {main}, {removed}{count['fresh']} fresh", err=True)
-    if count["stale"]:
-        again = shlex.join([PROGRAM, "generate", *(str(part) for pair in asked for part in pair)])
-        typer.echo(f"Run `{again}` and commit what it writes.", err=True)
-    raise typer.Exit(STALE if count["stale"] else FINE)
+    again = [PROGRAM, "generate", *(str(part) for pair in asked for part in pair)]
+    report(results, check=check, again=shlex.join(again))
 
 
 @contextmanager
