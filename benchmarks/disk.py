@@ -17,32 +17,40 @@ from copilot_core.ports import Identity
 from copilot_core.projects import ProjectAgentManager
 from copilot_core.service import Turn
 
+TURNS = 200
+ANSWER = 2048
 TOKEN = len(" token")
 
 
-def _size(folder: Path) -> float:
+def size(folder: Path) -> float:
+    """MiB of all files."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 2**20
 
 
-async def conversation(*, turns: int = 200, answer: int = 2048) -> list[Row]:
-    """The biggest size while the conversation runs, and the size after the file was closed."""
+async def ours(folder: Path, *, turns: int = TURNS, answer: int = ANSWER) -> float:
+    """The biggest size, in MiB, while a conversation of one session runs."""
     model = Model(tokens=answer // TOKEN)
+    manager = ProjectAgentManager(model=lambda _: model)
+    agent = await manager.get_agent("benchmark", folder)
+    biggest = 0.0
+    for turn in range(turns):
+        run = await agent.stream_chat(
+            Turn(f"question {turn}", "s"),
+            identity=Identity("u"),
+            llm=LlmConfig("m"),
+            surface="gns3-chat",
+        )
+        await run.wait()
+        biggest = max(biggest, size(folder))
+    await manager.close_all()
+    return biggest
+
+
+async def conversation(*, turns: int = TURNS, answer: int = ANSWER) -> list[Row]:
+    """The biggest size while the conversation runs, and the size after the file was closed."""
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        manager = ProjectAgentManager(model=lambda _: model)
-        agent = await manager.get_agent("benchmark", folder)
-        biggest = 0.0
-        for turn in range(turns):
-            run = await agent.stream_chat(
-                Turn(f"question {turn}", "s"),
-                identity=Identity("u"),
-                llm=LlmConfig("m"),
-                surface="gns3-chat",
-            )
-            await run.wait()
-            biggest = max(biggest, _size(folder))
-        await manager.close_all()
-        ours = _size(folder)
+        biggest = await ours(Path(name), turns=turns, answer=answer)
+        closed = size(Path(name))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         async with AsyncSqliteSaver.from_conn_string(str(folder / "file.db")) as saver:
@@ -60,9 +68,9 @@ async def conversation(*, turns: int = 200, answer: int = 2048) -> list[Row]:
             for turn in range(turns):
                 asked: Any = {"messages": [HumanMessage(f"question {turn}")]}
                 await graph.ainvoke(asked, {"configurable": {"thread_id": "s"}})
-        default = _size(folder)
+        default = size(folder)
     return [
-        Row("ours, closed", ours, "MiB", 1.0),
-        Row("ours, at its biggest while open", biggest, "MiB", biggest / ours),
-        Row("LangGraph's SQLite saver by default", default, "MiB", default / ours),
+        Row("ours, closed", closed, "MiB", 1.0),
+        Row("ours, at its biggest while open", biggest, "MiB", biggest / closed),
+        Row("LangGraph's SQLite saver by default", default, "MiB", default / closed),
     ]
