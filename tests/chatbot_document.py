@@ -62,11 +62,12 @@ EVENTS: dict[str, dict[str, Any] | None] = {
 THINKING_MODES = ["instant", "think", "deep-think", "multi-thinking", "auto"]
 KEEPALIVE = b": keepalive\n\n"
 
-#: Method and path to the answer of status 200, and the statuses of errors.
+
 _CONVERSATION = "/conversations/{conversation_id}"
 _MEMORIES = {"memories": ["object"]}
 _MEMORY = {"success": "bool", "memory": "object"}
 _FOLDERS = {"success": "bool", "status": "object"}
+#: Method and path to the answer of status 200, and the statuses of errors.
 ROUTES: dict[tuple[str, str], tuple[Any, set[int]]] = {
     ("GET", "/conversations"): ({"conversations": ["object"], "count": "int"}, {503, 500}),
     ("GET", _CONVERSATION): ("object", {404, 500}),
@@ -126,6 +127,9 @@ ROUTES: dict[tuple[str, str], tuple[Any, set[int]]] = {
     ("GET", "/api/models"): ("object", set()),
     ("POST", "/chat/stream"): (None, set()),
 }
+
+#: Statuses that the document explains for all routes, whether their row has them or not.
+ANY_ROUTE = {400, 403, 500, 503}
 
 _PLACE = {
     "title": "str",

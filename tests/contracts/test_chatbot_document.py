@@ -14,7 +14,7 @@ CATALOGUE = CHATBOT.catalogue
 ROUTES = {(route.method, route.path): name for name, route in CATALOGUE.routes.items()}
 JSON_TYPES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"}
 
-#: What the surface has beside the document's statuses: on every route, and on some.
+#: What the surface may answer beside a row's statuses: on every route, and on some.
 EVERYWHERE = {400, 401, 403, 413, 500, 503}
 ADDED = {
     "stream_chat": {404, 409, 410},
@@ -109,7 +109,7 @@ def test_what_is_additive_in_events() -> None:
         for name, shape in document.EVENTS.items()
         if shape is not None
     }
-    expected = {name: {"request_id"} for name in additive}
+    expected: dict[str, set[str]] = {name: {"request_id"} for name in additive}
     expected["metadata"] |= {"conversation_id"}
     expected["complete"] = expected["error"] = set()
     assert additive == expected
@@ -143,8 +143,10 @@ def test_a_route(row: tuple[str, str]) -> None:
         assert (route.responses["200"].stream, route.responses["200"].schema) == (True, None)
     else:
         assert differences(CHATBOT.contract("response", f"{name}:200"), [shape]) == []
-    extra = {int(status) for status in route.responses} - {200} - failures
-    assert extra == (EVERYWHERE | ADDED.get(name, set())) - failures
+    added = {int(status) for status in route.responses} - {200} - failures
+    assert added == (EVERYWHERE | ADDED.get(name, set())) - failures
+    additive = {int(status) for status, answer in route.responses.items() if answer.additive}
+    assert additive == added - document.ANY_ROUTE
 
 
 @pytest.mark.parametrize("row", document.ROUTES, ids=" ".join)
