@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 from importlib.metadata import version
@@ -129,6 +130,7 @@ def test_lint_of_good_and_of_bad_schemas(tmp_path: Path) -> None:
     assert summary == f"chatbot {CHATBOT}, gns3-chat {VERSION}: {len(warned)} findings"
     schemas = tmp_path / "schemas"
     subprocess.run(["cp", "-r", str(schemas_folder()), str(schemas)], check=True)
+    shutil.rmtree(schemas / "chatbot")
     event = schemas / "gns3-chat" / "events" / "done.json"
     event.write_text(event.read_text().replace('"type": "object"', '"type": "objct"'))
     said = command("lint", cwd=tmp_path)
