@@ -55,6 +55,11 @@ class Shapes:
         bundle = contract.bundled()
         return self.type(bundle, bundle)
 
+    def add(self, contract: Contract) -> None:
+        """Show the contract's shape, whether or not something leads to it."""
+        bundle = contract.bundled()
+        self.named.setdefault(bundle.get("title", contract.name), (bundle, bundle))
+
     def type(self, root: Mapping[str, Any], schema: Any) -> str:
         """The type of a schema's values, a link where it is a named shape with parts."""
         if not isinstance(schema, dict):

@@ -276,7 +276,10 @@ class _Document:
             yield ""
 
     def named_shapes(self) -> Iterator[str]:
-        """Every shape that a link leads to; showing one may meet others."""
+        """Models, and every shape that a link leads to; showing one may meet others."""
+        for contract in self.contracts.values():
+            if contract.kind == "model":
+                self.shapes.add(contract)
         done: dict[str, list[str]] = {}
         while missing := [title for title in self.shapes.named if title not in done]:
             done |= {title: list(self.shapes.section(title)) for title in missing}
