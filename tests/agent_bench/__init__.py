@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import Awaitable, Callable
@@ -119,6 +120,11 @@ class Bench:
         sessions = await agent.list_sessions(user)
         assert SURFACE.contract("response", "list_sessions:200").violation(sessions) is None
         return next(s for s in sessions if s["thread_id"] == session_id)
+
+
+async def hang(arguments: dict[str, Any], context: ToolContext) -> Any:
+    """A tool that doesn't answer."""
+    await asyncio.sleep(60)
 
 
 async def read(run: Run, after: int = 0) -> list[Event]:

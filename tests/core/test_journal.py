@@ -19,7 +19,7 @@ from copilot_core import journal
 from copilot_core.database import StorageError
 from copilot_core.journal import TurnJournal, TurnStart
 from copilot_core.messages import user_message
-from copilot_core.storage import FILE, FOLDER, ProjectStore
+from copilot_core.storage import FOLDER, ProjectStore
 from copilot_core.tools.base import ToolContext
 from copilot_core.turn import TurnRecord
 from openai_server import call, text
@@ -31,8 +31,8 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal, "INTERVAL", 0.01)
 
 
-def entries(project: Path) -> list[Any]:
-    with sqlite3.connect(project / FOLDER / FILE) as file:
+def entries(bench: Bench) -> list[Any]:
+    with sqlite3.connect(bench.file) as file:
         found = file.execute("SELECT entry FROM turn_journal ORDER BY rowid").fetchall()
     file.close()
     return [orjson.loads(entry) for [entry] in found]
@@ -66,12 +66,12 @@ async def test_a_turn_is_journalled_and_forgotten_when_it_is_stored(bench: Bench
     held = threading.Event()
     bench.server.script(text("one two three", pieces=3).until(held, after=2))
     run = await bench.start("count", "s1")
-    assert entries(bench.path)[0]["message"]["content"] == "count"  # before the model is asked
-    await until(lambda: len(entries(bench.path)) > 1 and run.last == 2)
-    await until(lambda: "one two " in str(entries(bench.path)) or len(entries(bench.path)) > 2)
+    assert entries(bench)[0]["message"]["content"] == "count"  # before the model is asked
+    await until(lambda: len(entries(bench)) > 1 and run.last == 2)
+    await until(lambda: "one two " in str(entries(bench)) or len(entries(bench)) > 2)
     held.set()
     assert said(await read(run)) == "one two three"
-    assert entries(bench.path) == []
+    assert entries(bench) == []
 
 
 async def test_a_crash_in_mid_text(bench: Bench, crashed: Crash, tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ async def test_a_crash_in_mid_text(bench: Bench, crashed: Crash, tmp_path: Path)
     assert session["llm_calls_count"] == 3  # the title's too
     assert session["stats"]["turns"] == 2
     assert session["stats"]["last_turn"]["status"] == "error"
-    assert entries(other.path) == []
+    assert entries(other) == []
     bench.server.script(text("Better."))
     assert said(await other.ask("again", "s1")) == "Better."
     assert [m["content"] for m in bench.server.requests[-1].messages[-2:]] == [streamed, "again"]
@@ -115,7 +115,7 @@ async def test_a_crash_while_a_tool_runs(bench: Bench, crashed: Crash, tmp_path:
     calls = text("Looking. ") + call("get_gns3_templates", {}, id="a")
     bench.server.script(calls + call("gns3_topology_reader", {}, id="b"))
     run = await bench.start("look", "s1")
-    await until(lambda: "no such node" in str(entries(bench.path)))
+    await until(lambda: "no such node" in str(entries(bench)))
     other = crashed(tmp_path / "after")
     user, assistant, *results = await other.history("s1")
     assert user["content"] == "look"
@@ -140,7 +140,7 @@ async def test_a_journal_that_cannot_be_read_harms_nobody(
     await bench.ask("hello", "s1")
     await bench.ask("hello", "s2")
     other = crashed(tmp_path / "after")
-    with sqlite3.connect(other.path / FOLDER / FILE) as file:
+    with sqlite3.connect(other.file) as file:
         for run_id, entry in (
             ("r1", "{"),
             ("r2", "[]"),
@@ -176,13 +176,13 @@ async def test_a_deleted_session_is_not_brought_back(
     held = threading.Event()
     bench.server.script(text("one two three", pieces=3).until(held, after=2))
     run = await bench.start("count", "s1")
-    await until(lambda: len(entries(bench.path)) > 1)
+    await until(lambda: len(entries(bench)) > 1)
     agent = await bench.agent()
     await agent.delete_session("s1", "ann")
     held.set()
     assert (await read(run))[-1]["reason"] == "deleted"
     await asyncio.sleep(0.05)
-    assert entries(bench.path) == []
+    assert entries(bench) == []
     other = crashed(tmp_path / "after")
     assert await (await other.agent()).list_sessions("ann") == []
 
@@ -244,21 +244,19 @@ async def test_a_deleted_session_takes_no_entry(bench: Bench) -> None:
     agent = await bench.agent()
     start = TurnStart("r1", "s1", "ann", PROJECT, "m", user_message("count"))
     await agent._store.begin(start, None)
-    assert len(entries(bench.path)) == 1
+    assert len(entries(bench)) == 1
     await agent.delete_session("s1", "ann")
     await agent._store.journal.write(start, 1, {"ms": 5, "events": []})
-    assert entries(bench.path) == []
+    assert entries(bench) == []
     await agent._store.begin(start, None)
-    assert entries(bench.path) == []
+    assert entries(bench) == []
 
 
 async def test_what_cannot_be_stored_at_the_opening_is_stored_before_the_next_turn(
     bench: Bench, crashed: Crash, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = threading.Event()
-    bench.server.script(text("one two", pieces=2).until(held, after=1))
-    run = await bench.start("count", "s1")
-    await until(lambda: "one " in str(entries(bench.path)))
+    run, held = await bench.counting()
+    await until(lambda: "one " in str(entries(bench)))
     other = crashed(tmp_path / "after")
     held.set()
     await read(run)
@@ -280,5 +278,5 @@ async def test_what_cannot_be_stored_at_the_opening_is_stored_before_the_next_tu
     assert said(await other.ask("again", "s1")) == "Better."
     history = [m["content"] for m in await other.history("s1")]
     assert history == ["count", "one ", "again", "Better."]
-    assert entries(other.path) == []
+    assert entries(other) == []
     await other.manager.close_all()

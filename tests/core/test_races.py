@@ -1,32 +1,21 @@
-"""Turns, stops, deletes and closes at once, callers that leave, and tools that misbehave."""
+"""Turns, stops, deletes and closes at once, and callers that leave."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
-from agent_bench import PROJECT, Bench, kinds, read, said
-from copilot_contracts import Gate
-from copilot_contracts.sse import Decoder
-from copilot_core.context import get_current_jwt_token, get_current_llm_config
+from agent_bench import ANN, PROJECT, Bench, hang, read, said
 from copilot_core.database import StorageError
-from copilot_core.dialects import gns3_chat
 from copilot_core.errors import ChatError
-from copilot_core.llm.config import LlmConfig
-from copilot_core.ports import Identity
-from copilot_core.projects import ProjectAgentManager
 from copilot_core.service import AgentService, Turn
-from copilot_core.settings import CoreSettings
 from copilot_core.storage import ProjectStore
-from copilot_core.tools.base import ToolContext
 from openai_server import call, text
 
 
@@ -105,10 +94,6 @@ async def test_a_stop_at_any_moment_of_a_turn(bench: Bench) -> None:
 
 async def test_a_stop_is_not_lost_in_the_models_client(bench: Bench) -> None:
     """python/cpython#86296: `wait_for` forgets a cancellation that comes together with a chunk."""
-
-    async def hang(arguments: dict[str, Any], context: ToolContext) -> Any:
-        await asyncio.sleep(60)
-
     bench.runs["get_gns3_templates"] = hang
     bench.server.always(lambda request: call("get_gns3_templates"))
     agent = await bench.agent()
@@ -122,10 +107,7 @@ async def test_a_stop_is_not_lost_in_the_models_client(bench: Bench) -> None:
 
 
 async def test_two_stops_of_two_kinds(bench: Bench) -> None:
-    held = threading.Event()
-    bench.server.script(text("one two", pieces=2).until(held, after=1))
-    run = await bench.start("count", "s1")
-    await bench.server.wait_for_requests(1)
+    run, held = await bench.counting()
     agent = await bench.agent()
     outcome = await codes(
         agent.abort("s1", "ann"), agent.abort("s1", "ann"), agent.delete_session("s1", "ann")
@@ -169,10 +151,7 @@ async def _later(turns: int, what: Any) -> Any:
 
 async def test_a_caller_that_leaves_while_it_deletes(bench: Bench) -> None:
     """A turn that was stopped for a delete isn't stored, so the delete goes on to its end."""
-    held = threading.Event()
-    bench.server.script(text("one two", pieces=2).until(held, after=1))
-    run = await bench.start("count", "s1")
-    await bench.server.wait_for_requests(1)
+    run, held = await bench.counting()
     agent = await bench.agent()
     deleting = asyncio.create_task(agent.delete_session("s1", "ann"))
     while run._stopped is None:  # noqa: ASYNC110 - until the stop has been asked for
@@ -185,30 +164,23 @@ async def test_a_caller_that_leaves_while_it_deletes(bench: Bench) -> None:
     assert await (await bench.agent()).list_sessions("ann") == []
 
 
-async def test_a_turn_of_a_session_that_is_gone_stores_nothing(bench: Bench) -> None:
+async def test_no_turn_slips_in_while_a_project_is_deleted(bench: Bench) -> None:
     held = threading.Event()
-    bench.server.script(text("one two", pieces=2).until(held, after=1))
+    bench.server.always(text("one two", pieces=2).until(held, after=1))
     run = await bench.start("count", "s1")
-    await bench.server.wait_for_requests(1)
     agent = await bench.agent()
-    await agent._store.sessions.delete_all_sessions()  # as another process might
-    held.set()
-    events = await read(run)
-    assert (events[-1]["type"], events[-1]["code"]) == ("error", "internal")
-    assert await agent._store.messages("s1") == []
-
-
-async def test_deleting_a_project_in_mid_turn(bench: Bench) -> None:
-    held = threading.Event()
-    bench.server.script(text("one two", pieces=2).until(held, after=1))
-    run = await bench.start("count", "s1")
-    await bench.server.wait_for_requests(1)
-    await bench.manager.delete_project(PROJECT, bench.path)
+    deleting = asyncio.create_task(bench.manager.delete_project(PROJECT, bench.path))
+    await asyncio.sleep(0)
+    while not deleting.done():
+        with contextlib.suppress(ChatError):
+            await agent.stream_chat(
+                Turn("hi", "s2"), identity=ANN, llm=bench.llm, surface="gns3-chat"
+            )
+        await asyncio.sleep(0)
+    await deleting
     held.set()
     assert (await read(run))[-1]["code"] == "project_closed"
-    agent = await bench.agent()
-    assert await agent.list_sessions("ann") == []
-    assert await agent._store.messages("s1") == []
+    assert await (await bench.agent()).list_sessions("ann") == []
 
 
 # -- opening and closing -----------------------------------------------------------------
@@ -250,10 +222,7 @@ async def test_closing_while_opening_fails(bench: Bench, tmp_path: Path) -> None
 
 
 async def test_a_project_is_opened_again_only_when_it_is_closed(bench: Bench) -> None:
-    held = threading.Event()
-    bench.server.script(text("one two", pieces=2).until(held, after=1))
-    run = await bench.start("count", "s1")
-    await bench.server.wait_for_requests(1)
+    run, held = await bench.counting()
     closing = asyncio.create_task(bench.manager.remove_agent(PROJECT, "shutdown"))
     await asyncio.sleep(0)
     agent = await bench.agent()
@@ -264,10 +233,7 @@ async def test_a_project_is_opened_again_only_when_it_is_closed(bench: Bench) ->
 
 
 async def test_who_gives_up_closing_leaves_nothing_open(bench: Bench) -> None:
-    held = threading.Event()
-    bench.server.script(text("one two", pieces=2).until(held, after=1))
-    run = await bench.start("count", "s1")
-    await bench.server.wait_for_requests(1)
+    run, held = await bench.counting()
     closing = asyncio.create_task(bench.manager.close_all())
     await asyncio.sleep(0)
     closing.cancel()
@@ -278,9 +244,6 @@ async def test_who_gives_up_closing_leaves_nothing_open(bench: Bench) -> None:
 
 
 async def test_nothing_is_left_behind(bench: Bench, tmp_path: Path) -> None:
-    async def hang(arguments: dict[str, Any], context: ToolContext) -> Any:
-        await asyncio.sleep(60)
-
     bench.runs["get_gns3_templates"] = hang
     bench.server.always(text("Hello"))
     await bench.ask("warm", "s0")  # what is kept for the process's life: HTTP clients, a thread
@@ -313,273 +276,6 @@ async def test_nothing_is_left_behind(bench: Bench, tmp_path: Path) -> None:
     assert left == (set(), set(), set())
 
 
-# -- tools -------------------------------------------------------------------------------
-
-
-async def test_a_tool_that_swallows_being_stopped(bench: Bench) -> None:
-    """Its timeout and an abort are kept; its late answer reaches neither stream nor history."""
-    begun, free = asyncio.Event(), asyncio.Event()
-
-    async def stubborn(arguments: dict[str, Any], context: ToolContext) -> Any:
-        begun.set()
-        while not free.is_set():
-            try:
-                await free.wait()
-            except asyncio.CancelledError:
-                continue
-        return {"templates": []}
-
-    bench.settings = CoreSettings(tool_timeout=0.1, stop_seconds=3)
-    bench.restart()
-    bench.runs["get_gns3_templates"] = stubborn
-    bench.server.script(call("get_gns3_templates", {}), text("No answer."))
-    events = await bench.ask("look", "s1")
-    assert next(e for e in events if e["type"] == "tool_end")["status"] == "error"
-    assert said(events) == "No answer."
-
-    begun.clear()
-    bench.settings = CoreSettings(tool_timeout=60, stop_seconds=3)
-    await bench.manager.close_all()
-    bench.restart()
-    bench.server.script(call("get_gns3_templates", {}))
-    run = await bench.start("look", "s2")
-    await bench.server.wait_for_requests(4)
-    async with asyncio.timeout(5):
-        await begun.wait()
-        await (await bench.agent()).abort("s2", "ann")
-    before = await bench.history("s2")
-    free.set()
-    await asyncio.sleep(0.05)
-    assert kinds(await read(run)) == ["tool_call", "tool_start", "tool_end", "abort"]
-    assert await bench.history("s2") == before
-
-
-class Odd(BaseException):
-    """Not an Exception."""
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        SystemExit(3),
-        ExceptionGroup("several", [ValueError(), OSError()]),
-        BaseExceptionGroup("several", [Odd()]),
-        Odd(),
-        asyncio.CancelledError(),
-        TimeoutError(),
-        StopAsyncIteration(),
-    ],
-    ids=lambda wrong: type(wrong).__name__,
-)
-async def test_whatever_a_tool_raises(bench: Bench, wrong: BaseException) -> None:
-    async def fails(arguments: dict[str, Any], context: ToolContext) -> Any:
-        raise wrong
-
-    bench.runs["get_gns3_templates"] = fails
-    bench.server.script(call("get_gns3_templates", {}), text("It failed."))
-    events = await bench.ask("look", "s1")
-    assert next(e for e in events if e["type"] == "tool_end")["status"] == "error"
-    assert said(events) == "It failed."
-
-
-async def test_a_secret_in_a_tools_exception_reaches_no_log(
-    bench: Bench, caplog: pytest.LogCaptureFixture
-) -> None:
-    secret = "eyJhbGciOiJIUzI1NiJ9.c2VjcmV0.c2lnbmF0dXJl"
-
-    async def fails(arguments: dict[str, Any], context: ToolContext) -> Any:
-        try:
-            raise ValueError(f"Illegal header value b'Bearer {secret}'")
-        except ValueError as error:
-            raise RuntimeError(f"with {secret}") from error
-
-    bench.runs["get_gns3_templates"] = fails
-    bench.server.script(call("get_gns3_templates", {}), text("It failed."))
-    await bench.ask("look", "s1")
-    assert "RuntimeError" in caplog.text  # the log says what and where
-    assert "ValueError" in caplog.text
-    assert "in fails" in caplog.text
-    assert secret not in caplog.text
-
-
-@pytest.mark.parametrize("logger", ["", "httpx", "openai", "langgraph", "aiosqlite"])
-async def test_no_secret_in_any_log_at_any_level(
-    bench: Bench, caplog: pytest.LogCaptureFixture, logger: str
-) -> None:
-    caplog.set_level("DEBUG", logger)
-    token = SecretStr("eyJhbGciOiJIUzI1NiJ9.c2VjcmV0.c2lnbmF0dXJl")
-    bench.server.script(call("get_gns3_templates", {}), text("Hello"))
-    agent = await bench.agent()
-    run = await agent.stream_chat(
-        Turn("hi", "s1"), identity=Identity("ann", token), llm=bench.llm, surface="gns3-chat"
-    )
-    await run.wait()
-    said_anywhere = caplog.text + "".join(str(vars(record)) for record in caplog.records)
-    assert token.get_secret_value() not in said_anywhere
-    assert bench.server.api_key not in said_anywhere
-
-
-async def test_contexts_of_turns_at_once_do_not_mix(bench: Bench) -> None:
-    """Each turn's tools see its own user's token and model, and nobody sees them afterwards."""
-    seen: dict[str, set[tuple[str, str]]] = {}
-
-    async def look(arguments: dict[str, Any], context: ToolContext) -> Any:
-        for _ in range(5):
-            token, config = get_current_jwt_token(), get_current_llm_config()
-            assert token is not None
-            told = (token.get_secret_value(), config.model)
-            seen.setdefault(context.identity.user_id, set()).add(told)
-            await asyncio.sleep(0.005)
-        return {"templates": []}
-
-    bench.runs["get_gns3_templates"] = look
-    bench.server.always(
-        lambda request: (
-            text("Done.") if request.messages[-1]["role"] == "tool" else call("get_gns3_templates")
-        )
-    )
-    agent = await bench.agent()
-    users = [f"user{n}" for n in range(6)]
-    runs = [
-        await agent.stream_chat(
-            Turn("look", f"s-{user}"),
-            identity=Identity(user, SecretStr(f"token-{user}")),
-            llm=LlmConfig(f"model-{user}", bench.llm.base_url, bench.llm.api_key),
-            surface="gns3-chat",
-        )
-        for user in users
-    ]
-    await asyncio.gather(*(run.wait() for run in runs))
-    assert seen == {user: {(f"token-{user}", f"model-{user}")} for user in users}
-    assert get_current_jwt_token() is None
-    with pytest.raises(LookupError):
-        get_current_llm_config()
-
-
-# -- reading -----------------------------------------------------------------------------
-
-
-async def test_history_has_the_question_of_the_turn_that_runs(bench: Bench) -> None:
-    """A page that is reloaded in mid-turn shows it; the rest comes by the stream."""
-    bench.server.script(text("Hello"))
-    await bench.ask("first", "s1")
-    held = threading.Event()
-    bench.server.script(text("one two", pieces=2).until(held, after=1))
-    run = await bench.start("second", "s1")
-    async with run.subscribe() as reader:
-        await reader.next(5)
-    running = await bench.history("s1")
-    assert [m["content"] for m in running] == ["first", "Hello", "second"]
-    agent = await bench.agent()
-    page = await agent.get_history("s1", "ann", limit=1)
-    assert ([m["content"] for m in page["messages"]], page["has_more"]) == (["second"], True)
-    page = await agent.get_history("s1", "ann", limit=1, before=running[2]["id"])
-    assert [m["content"] for m in page["messages"]] == ["Hello"]
-    # At no moment until the end is it missing or there twice.
-    held.set()
-    while True:
-        ended = run.ended
-        messages = await bench.history("s1")
-        assert messages[:3] == running
-        assert [m["content"] for m in messages].count("second") == 1
-        if ended:
-            break
-    assert [m["content"] for m in messages] == ["first", "Hello", "second", "one two"]
-
-
-async def test_a_run_that_ends_before_it_is_read(bench: Bench) -> None:
-    held = threading.Event()
-    bench.server.script(text("one two", pieces=2).until(held, after=1))
-    run = await bench.start("count", "s1")
-    found = await (await bench.agent()).find_run("s1", "ann")
-    assert found is run
-    held.set()
-    await run.wait()
-    assert said(await read(found)) == "one two"
-
-
-# -- our own faults ----------------------------------------------------------------------
-
-
-async def _with_wrong_dialect(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, policy: Any, wrong: Any
-) -> list[dict[str, Any]]:
-    right = gns3_chat.convert_stream_event_to_openai
-    monkeypatch.setattr(
-        gns3_chat,
-        "convert_stream_event_to_openai",
-        lambda event, session_id: [wrong(dict(e)) for e in right(event, session_id)],
-    )
-    bench.manager = ProjectAgentManager(
-        [bench._tool("get_gns3_templates")], gate=Gate(policy), settings=bench.settings
-    )
-    run = await bench.start("hello", "s1")
-    blocks = b""
-    async with run.subscribe() as reader:
-        while True:
-            try:
-                blocks += await reader.next(5) or b""
-            except StopAsyncIteration:
-                break
-    return [json.loads(e.data) for e in Decoder().feed(blocks)]
-
-
-@pytest.mark.parametrize("policy", ["report", "off"])
-async def test_a_violation_that_is_only_reported_is_delivered(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, policy: str
-) -> None:
-    bench.server.script(call("get_gns3_templates", {}), text("Done."))
-    events = await _with_wrong_dialect(bench, monkeypatch, policy, lambda e: {**e, "undeclared": 1})
-    assert kinds(events) == ["tool_call", "tool_start", "tool_end", "content", "done"]
-    assert all(e["undeclared"] == 1 for e in events)
-
-
-@pytest.mark.parametrize("policy", ["report", "off"])
-async def test_a_tools_return_is_always_enforced(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, policy: str
-) -> None:
-    async def wrong(arguments: dict[str, Any], context: ToolContext) -> Any:
-        return {"templates": "none"}
-
-    bench.runs["get_gns3_templates"] = wrong
-    bench.server.script(call("get_gns3_templates", {}), text("Done."))
-    events = await _with_wrong_dialect(bench, monkeypatch, policy, lambda e: e)
-    end = next(e for e in events if e["type"] == "tool_end")
-    assert (end["status"], "none" in end["tool_output"]) == ("error", False)
-
-
-@pytest.mark.parametrize("policy", ["report", "off"])
-async def test_what_is_not_json_never_leaves(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, policy: str
-) -> None:
-    bench.server.script(text("Hello"))
-    events = await _with_wrong_dialect(
-        bench, monkeypatch, policy, lambda e: {**e, "n": float("nan")} if "content" in e else e
-    )
-    assert [(e["type"], e.get("code")) for e in events] == [("error", "contract_violation")]
-
-
-@pytest.mark.parametrize("broken", ["content", "tool_start", "tool_end", "done"])
-async def test_a_dialect_that_raises_ends_the_turn(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, broken: str
-) -> None:
-    """Whichever event it is: one last event, the turn is stored, the session is free."""
-
-    def wrong(event: dict[str, Any]) -> dict[str, Any]:
-        if event["type"] == broken:
-            raise KeyError("a bug")
-        return event
-
-    bench.server.script(text("Look. ") + call("get_gns3_templates", {}))
-    if broken == "done":
-        bench.server.script(text("Done."))
-    events = await _with_wrong_dialect(bench, monkeypatch, "enforce", wrong)
-    assert (events[-1]["type"], events[-1]["code"]) == ("error", "internal")
-    assert [e["type"] for e in events].count("error") == 1
-    assert (await bench.history("s1"))[0]["content"] == "hello"
-    assert (await (await bench.agent()).find_run("s1", "ann")) is None
-
-
 async def test_a_store_that_cannot_be_given_back_does_not_keep_the_others(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -596,22 +292,3 @@ async def test_a_store_that_cannot_be_given_back_does_not_keep_the_others(
     await bench.manager.close_all()
     with pytest.raises(ChatError):
         await other.list_sessions("ann")
-
-
-async def test_no_turn_slips_in_while_a_project_is_deleted(bench: Bench) -> None:
-    held = threading.Event()
-    bench.server.always(text("one two", pieces=2).until(held, after=1))
-    run = await bench.start("count", "s1")
-    agent = await bench.agent()
-    deleting = asyncio.create_task(bench.manager.delete_project(PROJECT, bench.path))
-    await asyncio.sleep(0)
-    while not deleting.done():
-        with contextlib.suppress(ChatError):
-            await agent.stream_chat(
-                Turn("hi", "s2"), identity=Identity("ann"), llm=bench.llm, surface="gns3-chat"
-            )
-        await asyncio.sleep(0)
-    await deleting
-    held.set()
-    assert (await read(run))[-1]["code"] == "project_closed"
-    assert await (await bench.agent()).list_sessions("ann") == []
