@@ -1,7 +1,6 @@
 """The chatbot surface beside the document that it was written from, row by row."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ import chatbot_document as document
 from copilot_contracts import Contract, Gate, Registry, StreamContract
 from copilot_contracts.profile import branches
 
-ROOT = Path(__file__).parents[2]
 CHATBOT = Registry.bundled().surface("chatbot")
 CATALOGUE = CHATBOT.catalogue
 ROUTES = {(route.method, route.path): name for name, route in CATALOGUE.routes.items()}
@@ -250,58 +248,6 @@ def test_the_checklist_and_the_outcomes_are_the_documents() -> None:
     assert heads == document.CHECKLIST
     monitored = {name: len(outcome.monitor) for name, outcome in CATALOGUE.outcomes.items()}
     assert monitored == document.OUTCOMES
-
-
-# The tables that `copilot-contracts docs` writes
-
-
-def rows(heading: str, first: str) -> dict[str, list[str]]:
-    """The first table under a heading of the written document: first cell to the others."""
-    text = (ROOT / "docs/surfaces/chatbot.md").read_text(encoding="utf-8")
-    section = text.partition(f"\n{heading}\n")[2]
-    table = section.partition(f"| {first} |")[2].partition("\n\n")[0].splitlines()[2:]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
-    return {row[0].strip("`"): row[1:] for row in cells}
-
-
-def shown(keys: list[str], additive: tuple[str, ...] = ()) -> str:
-    cells = [f"`{key}`" for key in keys] + [f"`{key}` (additive)" for key in additive]
-    return ", ".join(cells)
-
-
-def test_the_written_event_table_has_the_documents_rows() -> None:
-    table = rows("## Events", "Event")
-    assert list(table) == list(document.EVENTS)
-    for name, shape in document.EVENTS.items():
-        keys = shape or {}
-        needed = [key for key in keys if not key.endswith("?")]
-        optional = [key.rstrip("?") for key in keys if key.endswith("?")]
-        additive: tuple[str, ...] = ("request_id",)
-        if name == "metadata":
-            additive = ("conversation_id", "request_id")
-        if name in ("complete", "error", "suggestions"):
-            additive = ()
-        status = "active" if shape else "placeholder"
-        handler = document.CALLBACKS.get(name, ("",))[0]
-        assert table[name] == [
-            shown(needed),
-            shown(optional, additive),
-            status,
-            f"`{handler}`" if handler else "",
-        ]
-
-
-def test_the_written_consumer_tables_have_the_documents_rows() -> None:
-    table = rows("### Consumer `streamCallbacks`", "Handler")
-    assert {name: row[:3] for name, row in table.items()} == {
-        handler: [f"event `{event}`", shown(required), shown(optional)]
-        for event, (handler, required, optional) in document.CALLBACKS.items()
-    }
-    table = rows("### Consumer `apiService`", "Handler")
-    assert {name: row[:3] for name, row in table.items()} == {
-        call: [f"`{' '.join(route)}` 200", shown(keys), ""]
-        for call, (route, keys) in document.CALLS.items()
-    }
 
 
 # The comparison itself
