@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..profile import branches
-from ..schema_files import escape
+from ..schema_files import at_pointer, escape
 from .consumers import Presence, presence
-from .entries import Bundles, entries
+from .entries import Bundles, Entry, entries
 from .folder import CATALOGUE, Folder
 
 __all__ = ["check_inconsistencies"]
@@ -42,14 +42,21 @@ def check_inconsistencies(folder: Folder, bundles: Bundles) -> None:
 def _contracts(catalogue: Mapping[str, Any], kind: str) -> Iterator[tuple[str, str, str | None]]:
     """Name, where the catalogue says it, and the schema's path, of the contracts of a kind."""
     for entry in entries(catalogue):
-        group, _, rest = entry.name.partition(":")
-        fine = group != "response" or rest.rpartition(":")[2].startswith("2")
-        if entry.kind == _KINDS[kind] and group == kind and fine:
+        group = entry.name.partition(":")[0]
+        if entry.kind != _KINDS[kind] or group != kind:
+            continue
+        if kind != "response" or _is_json_success(catalogue, entry):
             yield entry.name, entry.pointer, entry.path
     if kind == "event":
         for name, event in catalogue.get("events", {}).items():
             if "schema" not in event:
                 yield f"event:{name}", f"/events/{escape(name)}", None
+
+
+def _is_json_success(catalogue: Mapping[str, Any], entry: Entry) -> bool:
+    response = at_pointer(catalogue, entry.pointer.removesuffix("/schema"))
+    status = entry.name.rpartition(":")[2]
+    return status.startswith("2") and response.get("media_type", "json").endswith("json")
 
 
 def _broken(
