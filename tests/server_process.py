@@ -63,8 +63,8 @@ class Settings:
     folder: Path
     base_url: str
     api_key: str
-    #: Whose rights it has, where it isn't the test's own user.
-    uid: int | None = None
+    #: Whether files' modes bind it also where it is root.
+    obeys_modes: bool = False
     #: A folder that gets a disk of its own, of two megabytes, where that may be done.
     disk: str | None = None
     #: Before which SQL statement it kills itself, counted from 1; it notes each in `statements`.
@@ -145,8 +145,8 @@ def _serve(settings: Settings, ready: Connection) -> None:
         _count_statements(settings.folder / "statements", settings.dies_at)
     if settings.disk is not None:
         _mount(settings.folder / settings.disk)
-    if settings.uid is not None:
-        os.setuid(settings.uid)
+    if settings.obeys_modes:
+        _obey_modes()
     asyncio.run(_main(settings, ready))
 
 
@@ -161,14 +161,35 @@ async def _main(settings: Settings, ready: Connection) -> None:
 
 
 def _mount(disk: Path) -> None:
-    """Seen by this process alone, and gone with it."""
+    """Seen by this process alone, and gone with it. Nothing where it may not mount."""
     disk.mkdir()
-    new_mounts = 0x20000  # CLONE_NEWNS
-    if sys.platform == "linux" and ctypes.CDLL(None).unshare(new_mounts) == 0:
-        own = ("mount", "--make-rprivate", "/")
-        small = ("mount", "-t", "tmpfs", "-o", "size=2m", "none", str(disk))
-        if subprocess.run(own, check=False).returncode == 0:
-            subprocess.run(small, check=False)
+    if sys.platform != "linux":
+        return
+    new_mounts, new_users, private = 0x20000, 0x10000000, 0x44000  # as in <sched.h>, <sys/mount.h>
+    libc, uid, gid = ctypes.CDLL(None), os.getuid(), os.getgid()
+    if libc.unshare(new_mounts) != 0:
+        # Who isn't root may mount where a user namespace of its own is root.
+        if libc.unshare(new_mounts | new_users) != 0:
+            return
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+        Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+    if libc.mount(None, b"/", None, ctypes.c_ulong(private), None) == 0:
+        libc.mount(b"none", os.fsencode(disk), b"tmpfs", ctypes.c_ulong(0), b"size=2m")
+
+
+def _obey_modes() -> None:
+    """Give up root's right to read and write whatever it likes."""
+    if sys.platform != "linux":
+        return
+    libc = ctypes.CDLL(None)
+    header = (ctypes.c_uint32 * 2)(0x20080522)  # version 3, of this thread
+    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; then those above 31
+    libc.capget(header, sets)
+    for at in range(3):
+        sets[at] &= ~0b110  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+    if libc.capset(header, sets) != 0:
+        raise PermissionError("CAP_DAC_OVERRIDE can't be given up")
 
 
 def _count_statements(notes: Path, last: int) -> None:

@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from chat_edge import decoded
-from chat_turns import is_title
 from openai_server import OpenAIServer, call, text
 from project_view import View, command, edge, file_of
 from server_process import server_process
@@ -24,13 +23,6 @@ OTHER_PROCESS = (
     "The project's conversations can't be used: they are open in another process or project, or "
     "still being closed."
 )
-
-
-@pytest.fixture
-def model(openai_server: OpenAIServer) -> OpenAIServer:
-    openai_server.when(is_title, text("A title"))
-    openai_server.always(text("Hello"))
-    return openai_server
 
 
 async def test_a_second_process_is_refused(tmp_path: Path, model: OpenAIServer) -> None:
