@@ -23,13 +23,14 @@ from typing import Any
 
 import httpx
 
+from agent_bench import is_title
 from chat_edge import JSON, PREFIX, SURFACE_CONTRACTS, chat_edge, user
 from copilot_contracts import Gate, sse, verify_stream
 from copilot_core.llm.config import LAB_AUTOMATION
 from copilot_core.projects import ProjectAgentManager
 from copilot_core.settings import CoreSettings
 from copilot_core.tools.base import Tool, ToolContext
-from openai_server import OpenAIServer, Request, text
+from openai_server import OpenAIServer, text
 
 Json = dict[str, Any]
 Edge = Callable[..., AbstractAsyncContextManager["Chat"]]
@@ -303,16 +304,6 @@ def _line(message: Json) -> str:
     line = f"{message['role']}: {message['content']}"
     line += f" {calls}" if calls else ""
     return line + (" (interrupted)" if metadata.get("interrupted") else "")
-
-
-def is_title(request: Request) -> bool:
-    """Whether the model is asked for a title."""
-    return "Write a title" in str(request.messages[-1].get("content"))
-
-
-async def hang(arguments: Json, context: ToolContext) -> Any:
-    """What a tool does that never answers."""
-    await asyncio.Event().wait()
 
 
 async def _no_templates(arguments: Json, context: ToolContext) -> Any:

@@ -8,9 +8,7 @@ import asyncio
 import itertools
 import json
 import logging
-from functools import partial
 from importlib.metadata import requires
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,17 +16,12 @@ from langchain_core.messages import AIMessage
 from packaging.requirements import Requirement
 
 from chat_edge import PREFIX, user
-from chat_turns import Edge, Json, open_chat
+from chat_turns import Edge, Json
 from copilot_core.context import get_current_jwt_token
 from copilot_core.messages import convert_langchain_to_openai, convert_openai_to_langchain
 from copilot_core.settings import CoreSettings
 from copilot_core.storage import ProjectStore
-from openai_server import OpenAIServer, call, raw, text
-
-
-@pytest.fixture
-def edge(tmp_path: Path, openai_server: OpenAIServer) -> Edge:
-    return partial(open_chat, tmp_path, openai_server)
+from openai_server import call, raw, text
 
 
 def piece(**call: Any) -> Json:

@@ -8,14 +8,12 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from chat_edge import PREFIX, problem
-from chat_turns import Chat, Edge, open_chat
+from chat_turns import Chat, Edge
 from copilot_core.llm.config import LlmConfig
 from copilot_core.llm.openai import chat_model
 from openai_server import (
@@ -23,7 +21,6 @@ from openai_server import (
     HANG,
     RESET,
     Forever,
-    OpenAIServer,
     Raw,
     call,
     chunk,
@@ -35,11 +32,6 @@ from openai_server import (
 )
 
 LOOK = "get_gns3_templates"
-
-
-@pytest.fixture
-def edge(tmp_path: Path, openai_server: OpenAIServer) -> Edge:
-    return partial(open_chat, tmp_path, openai_server)
 
 
 @pytest.fixture

@@ -5,24 +5,19 @@ for message, at the session's counters, and at the next turn (`Chat.settled`).
 """
 
 import sqlite3
-from functools import partial
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from chat_edge import PREFIX, problem
-from chat_turns import Chat, Edge, Json, Reader, SlowReader, open_chat
+from chat_turns import Chat, Edge, Json, Reader, SlowReader
 from copilot_core.dialects import gns3_chat
 from copilot_core.settings import CoreSettings
 from copilot_core.storage import FILE, FOLDER
-from openai_server import RESET, OpenAIServer, call, error, text
-
-
-@pytest.fixture
-def edge(tmp_path: Path, openai_server: OpenAIServer) -> Edge:
-    return partial(open_chat, tmp_path, openai_server)
-
+from openai_server import RESET, call, error, text
 
 LOOKS = text("Let me look. ", pieces=1)
 LOOK = call("get_gns3_templates", {}, id="c1", pieces=1)
@@ -37,11 +32,15 @@ WHAT_CAME = [
 ]
 
 
-async def until_half(reader: Reader) -> None:
-    """A tool call is done, and the next one's arguments are on their way."""
-    await reader.until("tool_end")
-    while "node" not in (await reader.until("tool_call"))["tool_call"]["function"]["arguments"]:
-        pass
+@asynccontextmanager
+async def half(chat: Chat) -> AsyncIterator[Reader]:
+    """A turn with a call that is answered, and a second one whose arguments are on their way."""
+    chat.model.script(LOOKS + LOOK, HALF)
+    async with chat.asked() as reader:
+        await reader.until("tool_end")
+        while "node" not in (await reader.until("tool_call"))["tool_call"]["function"]["arguments"]:
+            pass
+        yield reader
 
 
 def last(kind: str, **more: Any) -> Json:
@@ -65,9 +64,7 @@ async def test_the_answer_is_complete(edge: Edge) -> None:
 
 async def test_the_user_aborts(edge: Edge) -> None:
     async with edge() as chat:
-        chat.model.script(LOOKS + LOOK, HALF)
-        async with chat.asked() as reader:
-            await until_half(reader)
+        async with half(chat) as reader:
             await chat.abort()
             assert await reader.end() == last("abort", reason="user")
         assert await chat.shown() == WHAT_CAME
@@ -76,9 +73,7 @@ async def test_the_user_aborts(edge: Edge) -> None:
 
 async def test_the_session_is_deleted(edge: Edge, tmp_path: Path) -> None:
     async with edge() as chat:
-        chat.model.script(LOOKS + LOOK, HALF)
-        async with chat.asked() as reader:
-            await until_half(reader)
+        async with half(chat) as reader:
             assert (await chat.client.delete(chat.path())).status_code == 204
             assert await reader.end() == last("abort", reason="deleted")
         await nothing_is_left(chat, tmp_path)
@@ -107,9 +102,8 @@ async def nothing_is_left(chat: Chat, folder: Path) -> None:
 
 async def test_the_last_reader_is_gone(edge: Edge) -> None:
     async with edge(core=CoreSettings(grace=0.2)) as chat:
-        chat.model.script(LOOKS + LOOK, HALF)
-        async with chat.asked() as left:
-            await until_half(left)
+        async with half(chat) as left:
+            pass
         await chat.until_stored()
         async with chat.joined(after=left.ids[0]) as reader:  # the end is in the log
             assert await reader.end() == last("abort", reason="disconnected")
@@ -120,12 +114,9 @@ async def test_the_last_reader_is_gone(edge: Edge) -> None:
 
 
 async def test_the_server_shuts_down(edge: Edge) -> None:
-    async with edge() as chat:
-        chat.model.script(LOOKS + LOOK, HALF)
-        async with chat.asked() as reader:
-            await until_half(reader)
-            await chat.agents.close_all()
-            assert await reader.end() == last("abort", reason="shutdown")
+    async with edge() as chat, half(chat) as reader:
+        await chat.agents.close_all()
+        assert await reader.end() == last("abort", reason="shutdown")
     async with edge() as chat:
         assert await chat.shown() == WHAT_CAME
         await chat.settled(reader, llm_calls=2, untold=1)
@@ -133,9 +124,7 @@ async def test_the_server_shuts_down(edge: Edge) -> None:
 
 async def test_the_project_is_closed(edge: Edge) -> None:
     async with edge() as chat:
-        chat.model.script(LOOKS + LOOK, HALF)
-        async with chat.asked() as reader:
-            await until_half(reader)
+        async with half(chat) as reader:
             await chat.agents.remove_agent("p1")
             assert failed(await reader.end()) == ("error", "project_closed", False)
         assert await chat.shown() == WHAT_CAME  # opened again by being asked
@@ -144,9 +133,7 @@ async def test_the_project_is_closed(edge: Edge) -> None:
 
 async def test_the_project_is_deleted(edge: Edge, tmp_path: Path) -> None:
     async with edge() as chat:
-        chat.model.script(LOOKS + LOOK, HALF)
-        async with chat.asked() as reader:
-            await until_half(reader)
+        async with half(chat) as reader:
             await chat.agents.delete_project("p1", tmp_path / "p1")
             assert failed(await reader.end()) == ("error", "project_closed", False)
         await nothing_is_left(chat, tmp_path)

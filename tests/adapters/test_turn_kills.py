@@ -16,8 +16,9 @@ from typing import Any
 import httpx
 import pytest
 
+from agent_bench import is_title
 from chat_edge import PREFIX, decoded, events, problem
-from chat_turns import Json, is_title, messages_told
+from chat_turns import Json, messages_told
 from copilot_core.storage import FILE, FOLDER
 from openai_server import OpenAIServer, Request, Turn, call, text
 from server_process import ServerProcess, server_process

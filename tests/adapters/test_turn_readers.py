@@ -3,23 +3,16 @@
 import asyncio
 import threading
 from contextlib import AsyncExitStack
-from functools import partial
-from pathlib import Path
 
 import httpx
 import pytest
 
 from chat_edge import PREFIX, SURFACE_CONTRACTS, problem, user
-from chat_turns import Chat, Edge, Reader, SlowReader, open_chat
+from chat_turns import Chat, Edge, Reader, SlowReader
 from copilot_adapters.starlette.endpoint import ChatSettings
 from copilot_contracts import verify_stream
 from copilot_core.settings import CoreSettings
-from openai_server import OpenAIServer, call, text
-
-
-@pytest.fixture
-def edge(tmp_path: Path, openai_server: OpenAIServer) -> Edge:
-    return partial(open_chat, tmp_path, openai_server)
+from openai_server import call, text
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from copilot_core.service import AgentService, Turn
 from copilot_core.settings import CoreSettings
 from copilot_core.storage import FILE, FOLDER
 from copilot_core.tools.base import Tool, ToolContext
-from openai_server import Failure, OpenAIServer, text
+from openai_server import Failure, OpenAIServer, Request, text
 from openai_server import Turn as ModelTurn
 
 PROJECT = "7a0c1b2d-3e4f-4a5b-8c6d-9e0f1a2b3c4d"
@@ -50,10 +50,7 @@ class Bench:
     manager: ProjectAgentManager = None  # type: ignore[assignment]  # set by `restart`
 
     def __post_init__(self) -> None:
-        self.server.when(
-            lambda request: "Write a title" in str(request.messages[-1].get("content")),
-            lambda request: self.title,
-        )
+        self.server.when(is_title, lambda request: self.title)
         self.restart()
 
     def restart(self, **settings: Any) -> None:
@@ -122,9 +119,14 @@ class Bench:
         return next(s for s in sessions if s["thread_id"] == session_id)
 
 
+def is_title(request: Request) -> bool:
+    """Whether the model is asked for a title."""
+    return "Write a title" in str(request.messages[-1].get("content"))
+
+
 async def hang(arguments: dict[str, Any], context: ToolContext) -> Any:
     """A tool that doesn't answer."""
-    await asyncio.sleep(60)
+    await asyncio.Event().wait()
 
 
 async def read(run: Run, after: int = 0) -> list[Event]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Dialog, sync_playwright
 
+from agent_bench import is_title
 from chat_page import ChatPage, environment, serving
 from openai_server import OpenAIServer, Request, Turn, text
 
@@ -60,12 +61,8 @@ def chat(browser: Browser) -> Iterator[ChatPage]:
 @pytest.fixture(scope="module")
 def scripted() -> Iterator[OpenAIServer]:
     with OpenAIServer() as server:
-        server.when(_asks_for_title, _title)
+        server.when(is_title, _title)
         yield server
-
-
-def _asks_for_title(request: Request) -> bool:
-    return str(request.messages[-1]["content"]).startswith("Write a title")
 
 
 def _title(request: Request) -> Turn:
