@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from copilot_adapters.cli import PROGRAM, contracts, model, serve, version_line
+from copilot_adapters.cli import PROGRAM, contracts, mcp, model, serve, version_line
 from copilot_adapters.cli.outcome import INTERNAL, WRONG_USAGE, CommandError
 
 _DEBUG = "COPILOT_DEBUG"
@@ -34,6 +34,7 @@ app = typer.Typer(
 contracts.add_to(app)
 model.add_to(app)
 serve.add_to(app)
+mcp.add_to(app)
 
 
 def _version(asked: bool) -> None:
