@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from copilot_contracts.gate import Gate
-    from copilot_contracts.registry import Contract, Surface
+    from copilot_contracts.registry import Surface
 
 Function: TypeAlias = Callable[[dict[str, Any]], Awaitable[Any]]
 """Gets arguments that keep their contract; what goes wrong is in what it returns."""
@@ -56,8 +56,8 @@ def mcp_server(
         Tool(
             name=name,
             description=tool.description,
-            input_schema=_published(surface.contract("mcp_arguments", name)),
-            output_schema=_published(surface.contract("mcp_return", name)),
+            input_schema=surface.contract("mcp_arguments", name).bundled(),
+            output_schema=surface.contract("mcp_return", name).bundled(),
         )
         for name, tool in offered.items()
     ]
@@ -134,11 +134,3 @@ class _Call:
             if self._contract.violation(shape) is None:
                 return self._result(shape)
         return CallToolResult(content=[TextContent(text=error)], is_error=True)
-
-
-def _published(contract: Contract) -> dict[str, Any]:
-    """The contract without `$schema`: 2020-12 is the protocol's default, and there are clients
-    that know no other by name."""
-    schema = contract.bundled()
-    del schema["$schema"]
-    return schema

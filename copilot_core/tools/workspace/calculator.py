@@ -79,9 +79,8 @@ def _value(node: ast.expr) -> Number:
             return _bounded(_OPERATORS[type(sign)](_value(left), _value(right)))
         case ast.Call(func=ast.Name(id=name), args=given, keywords=[]) if name in _FUNCTIONS:
             return _bounded(_FUNCTIONS[name](*map(_value, given)))
-        case ast.Name(id=name) | ast.Call(func=ast.Name(id=name)) if name not in _FUNCTIONS:
-            known = ", ".join(sorted({*_CONSTANTS, *_FUNCTIONS}))
-            raise _Refused(f"There is no {name:.40}. There are: {known}.")
+        case ast.Name(id=name) | ast.Call(func=ast.Name(id=name)) if name not in _KNOWN:
+            raise _Refused(f"There is no {name:.40}. There are: {', '.join(_KNOWN)}.")
         case _:
             raise _Refused("Only arithmetic can be calculated.")
 
@@ -172,3 +171,4 @@ _FUNCTIONS: dict[str, Callable[..., Number]] = {
     "sum": lambda *numbers: sum(numbers),
     "trunc": math.trunc,
 }
+_KNOWN = sorted({*_CONSTANTS, *_FUNCTIONS})
