@@ -149,22 +149,8 @@ def test_a_long_sum_is_not_too_deep() -> None:
 
 
 TOKENS = st.sampled_from(
-    ["0", "1", "9", "2.5", "1e308", "1j", "pi", "e", "+", "-", "*", "/", "//", "%", "**", "(", ")"]
-    + [
-        ",",
-        " ",
-        "sqrt",
-        "round",
-        "factorial",
-        "log",
-        "max",
-        "gcd",
-        "pow",
-        "atan2",
-        "(1)",
-        "__class__",
-    ]
-)
+    [*"019+-*/%(),", "2.5", "1e308", "1j", "(1)", "//", "**", "pi", "sqrt", "round", "factorial"]
+) | st.sampled_from(["log", "max", "gcd", "pow", "atan2", "__class__", "e", " "])
 
 
 @given(st.lists(TOKENS, max_size=40).map("".join) | st.text(max_size=40))

@@ -265,14 +265,19 @@ def test_what_other_programs_keep_isnt_searched(root: Path) -> None:
 
 
 def test_a_deep_tree_ends(root: Path) -> None:
-    at = os.open(root, os.O_RDONLY)
-    for _ in range(1500):  # far longer than a path may be
-        os.mkdir("deep", dir_fd=at)
-        at, here = os.open("deep", os.O_RDONLY, dir_fd=at), at
-        os.close(here)
-    os.close(at)
-    told = kept("search_files", search_files(Folders([root]), "lab"))
-    assert (told["total_found"], told["truncated"]) == (2, True)
+    levels = [os.open(root, os.O_RDONLY)]
+    try:
+        for _ in range(900):  # longer, all together, than a path may be
+            os.mkdir("deeper", dir_fd=levels[-1])
+            levels.append(os.open("deeper", os.O_RDONLY, dir_fd=levels[-1]))
+        told = kept("search_files", search_files(Folders([root]), "lab"))
+        assert (told["total_found"], told["truncated"]) == (2, True)
+    finally:
+        # No other program's way to remove a tree has to cope with it.
+        os.close(levels.pop())
+        while levels:
+            os.rmdir("deeper", dir_fd=levels[-1])
+            os.close(levels.pop())
 
 
 def test_a_wide_folder_ends(root: Path) -> None:

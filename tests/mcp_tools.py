@@ -1,0 +1,63 @@
+"""A surface of a user's own that has MCP tools, and what a client says a call came to."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+from mcp.types import CallToolResult, TextContent
+
+from copilot_contracts import Registry
+from copilot_contracts.registry import Surface
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+ANYTHING = {"type": "object", "properties": {}}
+
+
+def own_surface(
+    folder: Path, returns: Mapping[str, Any], arguments: Mapping[str, Any] | None = None
+) -> Surface:
+    """Of tools by name, with the schema of what each returns, and of what it takes: anything."""
+    files: dict[str, Any] = {}
+    for name, schema in returns.items():
+        files[f"{name}.return.json"] = schema
+        files[f"{name}.arguments.json"] = (arguments or {}).get(name, ANYTHING)
+    files = {
+        name: {"$schema": DIALECT, "title": name.title().replace(".", ""), **schema}
+        for name, schema in files.items()
+    }
+    files["surface.json"] = {
+        "name": "own",
+        "version": "0.1.0",
+        "title": "Own",
+        "description": "A user's own tools.",
+        "mcp": {
+            name: {
+                "status": "active",
+                "arguments": f"{name}.arguments.json",
+                "returns": f"{name}.return.json",
+                "description": "A tool.",
+            }
+            for name in returns
+        },
+    }
+    for name, content in files.items():
+        (folder / name).write_bytes(orjson.dumps(content))
+    return Registry.from_folder(folder).surface("own")
+
+
+def text(result: CallToolResult) -> str:
+    """The one text of a result."""
+    (content,) = result.content
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+def told(result: CallToolResult) -> Any:
+    """The structured result, which the text repeats; an error object has `is_error` set."""
+    structured = result.structured_content
+    assert structured is not None
+    assert json.loads(text(result)) == structured
+    assert result.is_error is ("error" in structured)
+    return structured
