@@ -13,7 +13,12 @@ nox.options.default_venv_backend = "none"
 nox.options.sessions = ["tools", "lint", "types", "imports", "generated", "tests"]
 
 HERE = Path(__file__).parent
-NODE_PROJECTS = ("codegen/typescript", "contracts/typescript", "adapters/web")
+NODE_PROJECTS = (
+    "codegen/typescript",
+    "contracts/typescript",
+    "adapters/web",
+    "tests/mcp_conformance",
+)
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 

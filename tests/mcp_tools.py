@@ -1,7 +1,10 @@
-"""A surface of a user's own that has MCP tools, and what a client says a call came to."""
+"""MCP servers as processes, a surface of a user's own, and what a client says a call came to."""
 
 import json
-from collections.abc import Mapping
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ from mcp.types import CallToolResult, TextContent
 from copilot_contracts import Registry
 from copilot_contracts.registry import Surface
 
+COMMAND = [sys.executable, "-c", "from copilot_adapters.cli import main; main()", "mcp"]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 ANYTHING = {"type": "object", "properties": {}}
 
@@ -61,3 +65,23 @@ def told(result: CallToolResult) -> Any:
     assert json.loads(text(result)) == structured
     assert result.is_error is ("error" in structured)
     return structured
+
+
+@contextmanager
+def served(
+    *arguments: str, log: Path, command: Sequence[str] = (*COMMAND, "--http", "--port", "0")
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The URL that a server prints first, and its process; it writes to `log` what it logs."""
+    with log.open("w") as stderr:
+        process = subprocess.Popen(
+            [*command, *arguments], stdout=subprocess.PIPE, stderr=stderr, text=True
+        )
+    assert process.stdout is not None
+    try:
+        url = process.stdout.readline().strip()
+        assert url, log.read_text()
+        yield url, process
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()

@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from mcp.server.stdio import stdio_server
+from mcp.server.streamable_http_manager import (
+    StreamableHTTPASGIApp,
+    StreamableHTTPSessionManager,
+)
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.routing import Route
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
-    from starlette.applications import Starlette
 
 PATH = "/mcp"
 _LOOPBACK = "127.0.0.1"
@@ -41,16 +46,21 @@ def http_app(server: Server[Any], port: int) -> Starlette:
     """The server as an app that is reached at this port of loopback, and at no other name.
 
     A page in a browser can neither send to it nor, by a name of its own that leads to loopback
-    (DNS rebinding), read from it. Nothing is kept between two requests.
+    (DNS rebinding), read from it. Nothing is kept between two requests, and nothing said unasked:
+    GET, which would wait for that, is 405.
     """
     hosts = [f"{name}:{port}" for name in (_LOOPBACK, "localhost", "[::1]")]
-    return server.streamable_http_app(
-        streamable_http_path=PATH,
+    sessions = StreamableHTTPSessionManager(
+        server,
         json_response=True,
-        stateless_http=True,
-        transport_security=TransportSecuritySettings(
+        stateless=True,
+        security_settings=TransportSecuritySettings(
             allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts]
         ),
+    )
+    endpoint = StreamableHTTPASGIApp(sessions)
+    return Starlette(
+        routes=[Route(PATH, endpoint, methods=["POST"])], lifespan=lambda _: sessions.run()
     )
 
 
