@@ -6,8 +6,9 @@ import sys
 import pytest
 
 INSTALLED_BY = {
-    "agent": ["langgraph", "langchain_core", "aiosqlite"],
+    "agent": ["langgraph", "langchain_core", "aiosqlite", "re2"],
     "server": ["starlette", "uvicorn", "httpx", "telnetlib3", "jwt", "structlog"],
+    "mcp": ["mcp", "mcp_types"],
     "openai": ["langchain_openai"],
     "codegen": ["datamodel_code_generator"],
     "testing": ["hypothesis", "pytest"],
@@ -31,6 +32,7 @@ def without(extras: list[str], program: str) -> subprocess.CompletedProcess[str]
         ("server", "from copilot_adapters.starlette import chat_routes"),
         ("server", "from copilot_adapters.gns3 import Gns3Lab"),
         ("server", "from copilot_adapters.embedded_lab import EmbeddedLab"),
+        ("mcp", "from copilot_adapters.mcp import mcp_server"),
         ("testing", "import copilot_contracts.strategies"),
         (
             "openai",

@@ -56,7 +56,7 @@ def search_files(
 
 def has_type(name: str, file_type: str) -> bool:
     """Whether a file's name ends as `file_type` says: `all`, `py`, `.py`."""
-    return file_type == "all" or name.lower().endswith("." + file_type.lower().lstrip("."))
+    return file_type in ("all", "") or name.lower().endswith("." + file_type.lower().lstrip("."))
 
 
 def read_file_content(folders: Folders, file_path: str, max_lines: int = 500) -> JsonObject:
