@@ -60,12 +60,19 @@ _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 
 class StorageError(ChatError):
-    """A project's file can't be had, read or written. The message says why, for people."""
+    """A file can't be had, read or written. The message says why, for people."""
 
-    def __init__(self, why: str, *, busy: bool = False, passing: bool = True) -> None:
-        super().__init__(
-            "internal", f"The project's conversations can't be used: {why}.", retry_after=5
-        )
+    def __init__(
+        self,
+        why: str,
+        *,
+        busy: bool = False,
+        passing: bool = True,
+        what: str = "The project's conversations",
+    ) -> None:
+        super().__init__("internal", f"{what} can't be used: {why}.", retry_after=5)
+        #: The rest of the sentence, where ``what`` is several.
+        self.why = why
         #: It may be mended while the file is open.
         self.passing = passing
         #: Somebody else was writing: a moment later it may work.
@@ -169,6 +176,12 @@ class Database:
                 except BaseException:
                     await connection.rollback()
                     raise
+
+    async def check(self) -> None:
+        """Write to the file, without changing what is in it. Raises StorageError."""
+        async with self.transaction() as connection:
+            [[version]] = await rows(connection, "PRAGMA user_version")
+            await connection.execute(f"PRAGMA user_version = {version}")
 
     @contextmanager
     def _watched(self) -> Iterator[None]:

@@ -101,6 +101,11 @@ class AgentService:
         """Whether the project's file has to be opened again: damaged, moved or replaced."""
         return await self._store.lost()
 
+    async def check(self) -> None:
+        """Write to the project's file, without changing what is in it. Raises StorageError."""
+        self._refuse_when_closed()
+        await self._store.check()
+
     # -- turns -------------------------------------------------------------------------
 
     async def stream_chat(
@@ -289,6 +294,22 @@ class AgentService:
         await self._store.retry()
         return await self._store.sessions.list_sessions(
             user_id, self.project_id, limit=limit, offset=offset, q=q
+        )
+
+    async def get_session(self, session_id: str, user_id: str) -> JsonObject:
+        """The user's session as ``ChatSession``. Raises ChatError ``session_not_found``."""
+        return await self._own(session_id, user_id)
+
+    async def create_session(self, user_id: str) -> JsonObject:
+        """A new session as ``ChatSession``."""
+        self._refuse_when_closed()
+        return await self._store.sessions.create_session(str(uuid4()), user_id, self.project_id)
+
+    async def set_metadata(self, session_id: str, user_id: str, changes: JsonObject) -> JsonObject:
+        """Set some keys of a session's metadata. Raises ChatError ``session_not_found``."""
+        self._refuse_when_closed()
+        return await self._store.sessions.set_metadata(
+            session_id, user_id, self.project_id, changes
         )
 
     async def rename_session(self, session_id: str, user_id: str, title: str) -> JsonObject:

@@ -259,6 +259,23 @@ class ChatSessionsRepository:
         """Pin or unpin; ``updated_at`` stays (decision A35). Raises ``session_not_found``."""
         return await self._set((thread_id, user_id, project_id), "pinned = ?", (pinned,))
 
+    async def set_metadata(
+        self, thread_id: str, user_id: str, project_id: str, changes: JsonObject
+    ) -> JsonObject:
+        """Set some keys of the metadata; the others stay. Raises ``session_not_found``."""
+        whose = (thread_id, user_id, project_id)
+        async with self._database.transaction():
+            session = await self._get(*whose)
+            await self._connection.execute(
+                "UPDATE chat_sessions SET metadata = ?, updated_at = ? WHERE id = ?",
+                (
+                    orjson.dumps(session["metadata"] | changes).decode(),
+                    timestamps.now(),
+                    session["id"],
+                ),
+            )
+            return await self._get(*whose)
+
     async def delete_session(
         self,
         thread_id: str,

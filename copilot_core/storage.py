@@ -87,6 +87,10 @@ class ProjectStore:
         """Give back the file."""
         await self._database.close()
 
+    async def check(self) -> None:
+        """Write to the file, without changing what is in it."""
+        await self._database.check()
+
     async def messages(self, thread_id: str) -> list[AnyMessage]:
         """A session's stored messages with their ids, oldest first; no kinds but the four."""
         config: RunnableConfig = {"configurable": {"thread_id": thread_id}}
