@@ -151,9 +151,9 @@ class FolderSettings:
         if not opened.enabled:
             raise ChatError("invalid_request", "Searches in your folders aren't enabled.")
         folders = await asyncio.to_thread(self._still_there, opened.folders)
-        if not folders:
+        if not folders.roots:
             raise ChatError("invalid_request", "You have opened no folder yet. Add one first.")
-        return Folders(folders)
+        return folders
 
     async def _change(self, user_id: str, change: Callable[[_Opened], _Opened]) -> JsonObject:
         """``McpStatusAnswer``: its success says whether anything is changed."""
@@ -188,9 +188,10 @@ class FolderSettings:
         except (OSError, UnicodeEncodeError):
             return None
 
-    def _still_there(self, folders: Sequence[str]) -> list[str]:
+    def _still_there(self, folders: Sequence[str]) -> Folders:
         """Since it was added, a folder may have gone, or have become a link to somewhere else."""
-        return [folder for folder in folders if self._folder(folder) == folder]
+        there = [folder for folder in folders if self._folder(folder) == folder]
+        return Folders(there, within=self._allowed)
 
     def _refuse_without_roots(self) -> None:
         if not self._allowed.roots:

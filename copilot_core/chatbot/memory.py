@@ -173,10 +173,10 @@ class MemoryStore:
         all, punctuation alone none; of a very long one, the first words count.
         """
         async with self._file.reading() as connection:
-            if not q.strip():
-                found = await _all(connection, user_id)
+            if words := _words(q):
+                found = await _with_words(connection, user_id, words)
             else:
-                found = await _with_words(connection, user_id, _words(q))
+                found = await _all(connection, user_id)
         return {"memories": found, "count": len(found)}
 
     async def _checked_size(
@@ -271,7 +271,7 @@ def _json(value: Any) -> str:
 
 def _text(name: str, given: str) -> str:
     if not given.strip():
-        raise ChatError("invalid_request", f"A memory needs a {name}.")
+        raise ChatError("invalid_request", f"A memory's {name} is required.")
     return without_surrogates(given)
 
 

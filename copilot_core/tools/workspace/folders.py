@@ -104,11 +104,30 @@ class Found(Place):
 
 
 class Folders:
-    """Roots, in the order in which relative paths are looked for."""
+    """Roots, in the order in which relative paths are looked for.
 
-    def __init__(self, roots: Iterable[Path | str]) -> None:
+    ``within``: what these roots must lie in, too, whenever something is opened. Those that don't
+    now are left out.
+    """
+
+    def __init__(self, roots: Iterable[Path | str], *, within: Folders | None = None) -> None:
+        found = dict.fromkeys(os.path.realpath(root) for root in roots)
+        self._outer = None if within is None else within.roots
         #: Absolute and resolved, each once.
-        self.roots = tuple(dict.fromkeys(os.path.realpath(root) for root in roots))
+        self.roots: tuple[str, ...] = tuple(
+            root for root in found if self._opened_from(root) is not None
+        )
+
+    def _opened_from(self, root: str) -> str | None:
+        """The folder from which a root is opened; None: it lies in none that it may lie in."""
+        if self._outer is None:
+            return root
+        return next((o for o in self._outer if root == o or _lies_in(root, o)), None)
+
+    def _place(self, root: str, parts: tuple[str, ...]) -> Place:
+        outer = self._opened_from(root) or root
+        between = root[len(outer) :].strip("/")
+        return Place(outer, (*between.split("/"), *parts) if between else parts)
 
     def place(self, given: str) -> Place:
         """What a path from a root, or an absolute one under a root, leads to. Raises NotThere."""
@@ -119,9 +138,9 @@ class Folders:
                 continue
             for root in self.roots:
                 if real == root:
-                    return Place(root, ())
+                    return self._place(root, ())
                 if real.startswith(inside := root.rstrip("/") + "/"):
-                    return Place(root, tuple(real[len(inside) :].split("/")))
+                    return self._place(root, tuple(real[len(inside) :].split("/")))
         raise NotThere
 
     def walk(self, bounds: Bounds) -> Iterator[Found]:
@@ -130,7 +149,7 @@ class Folders:
             if any(root != other and _lies_in(root, other) for other in self.roots):
                 continue
             try:
-                with Place(root, ()).opened() as folder:
+                with self._place(root, ()).opened() as folder:
                     yield from _walk(root, (), folder, bounds)
             except OSError:
                 bounds.reached = True
