@@ -68,11 +68,7 @@ class ImageSettings:
     max_bytes: int = 48 * 1024 * 1024
 
     def __post_init__(self) -> None:
-        try:
-            url = httpx.URL(self.base_url)
-        except (httpx.InvalidURL, ValueError):
-            url = httpx.URL()
-        if url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query:
+        if not _is_address(self.base_url):
             raise ValueError(
                 "An image endpoint's address looks like https://api.example.org/v1, without a "
                 "user name, a password or a query."
@@ -225,6 +221,15 @@ class ImageGenerator:
                 if len(body) > settings.max_bytes:
                     raise NotPictures("it is too large")
         return response.status_code, bytes(body)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        url = httpx.URL(text)
+        there = url.scheme in ("http", "https") and url.host and (url.port or 0) < 2**16
+        return bool(there) and not url.userinfo and not url.query
+    except (httpx.InvalidURL, ValueError):  # or a host that no name server knows
+        return False
 
 
 def _check(
